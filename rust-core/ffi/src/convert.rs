@@ -1,0 +1,1 @@
+//! The only place where bridge PODs and core types meet.

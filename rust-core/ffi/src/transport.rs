@@ -1,0 +1,141 @@
+//! Bridge of the transport engines: `ferrocc::transport`.
+
+#[cxx::bridge(namespace = "ferrocc::transport")]
+mod bridge {
+    #[namespace = "ferrocc"]
+    extern "C++" {
+        include!("ferrocc-ffi/src/types.rs.h");
+        type Eid = crate::types::Eid;
+        type TxPacket = crate::types::TxPacket;
+    }
+
+    /// Options of a receiver (the ICN transport's half that is congestion-controlled).
+    #[derive(Debug, Clone)]
+    struct ReceiverConfig {
+        /// Registry name of the controller.
+        controller: String,
+        /// Its parameters, a JSON object; empty means the defaults.
+        controller_params: String,
+        /// Options of the engine, a JSON object (`transport::ReceiverConfig`); empty means defaults.
+        options: String,
+        /// A draw in [0, 1) from the simulation's random stream.
+        draw: f64,
+        /// The device's EID.
+        device: Eid,
+        /// The EID of the NDC to fetch.
+        ndc: Eid,
+        /// Whether payload is real: it is then checked against the NDC's EID.
+        verify: bool,
+    }
+
+    /// All that follows from one event at a receiver. Counters are totals since `open`.
+    #[derive(Debug)]
+    struct Step<'a> {
+        /// REQs to send, in order.
+        packets: &'a [TxPacket],
+        /// Their headers.
+        headers: &'a [u8],
+        /// When `on_timeout` is due; `u64::MAX` for never.
+        next_timer_ns: u64,
+        /// Payload bytes received exactly once.
+        delivered_bytes: u64,
+        /// Bytes received from the start of the NDC without a gap.
+        in_order_bytes: u64,
+        /// Bytes that may be outstanding.
+        window_bytes: u64,
+        /// Bytes that are outstanding.
+        in_flight_bytes: u64,
+        /// Pacing rate; zero where the controller does not pace.
+        pacing_bps: u64,
+        /// The last valid RTT sample; zero before the first.
+        rtt_ns: u64,
+        /// Smoothed RTT (RFC 6298); zero before the first sample.
+        srtt_ns: u64,
+        /// The last valid one-way sample including the clocks' offset.
+        one_way_ns: i64,
+        /// Whether there was a one-way sample.
+        has_one_way: bool,
+        /// Slow-start threshold; `u64::MAX` where there is none (yet).
+        ssthresh_bytes: u64,
+        /// The queueing delay that the controller sees; zero where it sees none.
+        queue_delay_ns: u64,
+        /// Copa's delta; zero where there is none.
+        delta: f64,
+        /// Number of the phase, `phase_name` tells its name.
+        phase: u8,
+        /// Units declared lost.
+        losses: u64,
+        /// Units requested again.
+        retransmissions: u64,
+        /// Units that arrived although they had arrived before.
+        duplicates: u64,
+        /// Retransmission timer expiries.
+        timeouts: u64,
+        /// Units that arrived with a mark.
+        marks: u64,
+        /// Reductions of the window on loss, timeout or mark.
+        window_cuts: u64,
+        /// Packets that were not valid or not for this transfer.
+        malformed: u64,
+        /// Whether every byte of the NDC has arrived.
+        completed: bool,
+        /// Whether the content's hash equals the NDC's EID (only with `verify`, once completed).
+        verified: bool,
+    }
+
+    /// All that follows from one REQ at a replica.
+    #[derive(Debug)]
+    struct ReplicaStep<'a> {
+        /// DATA packets to send, in order.
+        packets: &'a [TxPacket],
+        /// Their headers.
+        headers: &'a [u8],
+        /// Their payload if the content is real; empty if it is virtual (all zero).
+        payload: &'a [u8],
+        /// Packets that were not valid, since the start.
+        malformed: u64,
+        /// REQs for an NDC that is not here, since the start.
+        unknown: u64,
+    }
+
+    extern "Rust" {
+        type Receiver;
+        type Replica;
+
+        /// A receiver that will fetch one NDC. Fails on an unknown controller or bad parameters.
+        fn new_receiver(config: &ReceiverConfig) -> Result<Box<Receiver>>;
+        /// Starts the transfer; called once, before anything else.
+        unsafe fn open<'a>(self: &'a mut Receiver, now_ns: u64) -> Step<'a>;
+        /// A DATA packet arrived: its ICN header, its payload's length and, with `verify`, the
+        /// payload itself (else empty).
+        unsafe fn on_datagram<'a>(
+            self: &'a mut Receiver,
+            now_ns: u64,
+            header: &[u8],
+            payload_len: u32,
+            payload: &[u8],
+        ) -> Step<'a>;
+        /// The time asked for by `next_timer_ns` has come (calling earlier does no harm).
+        unsafe fn on_timeout<'a>(self: &'a mut Receiver, now_ns: u64) -> Step<'a>;
+        /// The replica or the path changed: start over with the controller, keep what arrived.
+        unsafe fn on_path_change<'a>(self: &'a mut Receiver, now_ns: u64, replica: bool) -> Step<'a>;
+        /// Gives the transfer up.
+        unsafe fn cancel<'a>(self: &'a mut Receiver, now_ns: u64) -> Step<'a>;
+
+        /// A replica without content.
+        fn new_replica() -> Box<Replica>;
+        /// Adds an NDC of `size_bytes` virtual bytes and returns its EID, made from `name`.
+        fn add_virtual(self: &mut Replica, name: &str, size_bytes: u64) -> Eid;
+        /// Adds an NDC of real pseudo-random bytes and returns its self-certifying EID.
+        fn add_synthetic(self: &mut Replica, seed: u64, size_bytes: u64) -> Eid;
+        /// A REQ arrived. `clock_ns` is the replica's own clock, which stamps the DATA.
+        unsafe fn on_request<'a>(
+            self: &'a mut Replica,
+            clock_ns: i64,
+            header: &[u8],
+        ) -> ReplicaStep<'a>;
+
+        /// The name of a phase number.
+        fn phase_name(phase: u8) -> &'static str;
+    }
+}

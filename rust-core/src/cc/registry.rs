@@ -1,0 +1,58 @@
+//! The one list of controllers.
+
+use super::{Controller, Setup, fixed};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A controller as users see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The name in scenarios and on the command line.
+    pub name: &'static str,
+    /// Other names that are accepted.
+    pub aliases: &'static [&'static str],
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// All parameters with their default values, a JSON object.
+    pub defaults: fn() -> Value,
+    /// The JSON Schema of the parameters.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// Makes one from a JSON object of parameters (those left out have their defaults).
+    pub build: fn(&Setup, &Value) -> Result<Box<dyn Controller>, String>,
+}
+
+/// All controllers, by name.
+pub const CONTROLLERS: &[Entry] = &[Entry {
+    name: "fixed",
+    aliases: &[],
+    summary: "constant window, no congestion control",
+    reference: "-",
+    defaults: defaults::<fixed::Config>,
+    schema: schema::<fixed::Config>,
+    build: |setup, params| boxed(fixed::Fixed::new(setup, &parse(params)?)),
+}];
+
+/// The entry called `name` (or by an alias), or none.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    CONTROLLERS.iter().find(|e| e.name == name || e.aliases.contains(&name))
+}
+
+fn defaults<C: Default + Serialize>() -> Value {
+    serde_json::to_value(C::default()).expect("parameters are plain data")
+}
+
+fn schema<C: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<C>()
+}
+
+fn parse<C: DeserializeOwned>(params: &Value) -> Result<C, String> {
+    C::deserialize(params).map_err(|e| e.to_string())
+}
+
+fn boxed<C: Controller + 'static>(made: Result<C, String>) -> Result<Box<dyn Controller>, String> {
+    made.map(|c| Box::new(c) as Box<dyn Controller>)
+}

@@ -1,0 +1,2 @@
+//! `cargo xtask`: set-up, builds, tests and runs of ferrocc.
+fn main() {}
