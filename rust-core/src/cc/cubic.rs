@@ -141,7 +141,10 @@ impl Cubic {
         check_beta("beta", config.beta)?;
         check_mark_beta(config.mark_beta)?;
         if !(config.c > 0.0 && config.c <= 100.0) {
-            return Err(format!("c: {} packets/s^3 is not above 0 and at most 100", config.c));
+            return Err(format!(
+                "c: {} packets/s^3 is not above 0 and at most 100",
+                config.c
+            ));
         }
         if !(1.0..=10.0).contains(&config.timeout_window_packets) {
             return Err(format!(
@@ -178,7 +181,12 @@ impl Cubic {
 
     /// RFC 9438, sections 4.2 to 4.5, for `packets` that arrived.
     fn avoid_congestion(&mut self, data: &Data, packets: f64) {
-        let Config { c, beta, reno_friendly, .. } = self.config;
+        let Config {
+            c,
+            beta,
+            reno_friendly,
+            ..
+        } = self.config;
         let cwnd = self.window.cwnd();
         let curve = &mut self.curve;
         let epoch = match &mut curve.epoch {
@@ -201,7 +209,11 @@ impl Cubic {
 
         let t = epoch.elapsed.as_secs_f64();
         let srtt = data.srtt.map_or(0.0, Duration::as_secs_f64);
-        let increase = if epoch.w_est < curve.cwnd_prior { alpha(beta) } else { 1.0 };
+        let increase = if epoch.w_est < curve.cwnd_prior {
+            alpha(beta)
+        } else {
+            1.0
+        };
         epoch.w_est += increase * packets / cwnd;
         let step = if reno_friendly && w_cubic(t, epoch.k, curve.w_max, c) < epoch.w_est {
             epoch.w_est - cwnd
@@ -233,7 +245,11 @@ impl Cubic {
         });
         let gives_way = self.config.fast_convergence && cwnd < self.curve.w_max;
         self.curve = Curve {
-            w_max: if gives_way { cwnd * (1.0 + self.config.beta) / 2.0 } else { cwnd },
+            w_max: if gives_way {
+                cwnd * (1.0 + self.config.beta) / 2.0
+            } else {
+                cwnd
+            },
             cwnd_prior: cwnd,
             own_plateau: false,
             epoch: None,
@@ -294,8 +310,13 @@ impl Controller for Cubic {
         if let Some(undo) = &mut self.undo {
             undo.add(timeout.units);
         }
-        let Config { timeout_window_packets, beta, .. } = self.config;
-        self.window.collapse(kind, timeout_window_packets, beta, timeout.next_pn);
+        let Config {
+            timeout_window_packets,
+            beta,
+            ..
+        } = self.config;
+        self.window
+            .collapse(kind, timeout_window_packets, beta, timeout.next_pn);
         // RFC 9438, section 4.8: the first stage after a timeout starts with K = 0.
         self.curve.own_plateau = true;
         self.curve.epoch = None;
@@ -309,7 +330,9 @@ impl Controller for Cubic {
     }
 
     fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
-        let Some(undo) = self.undo.as_mut().filter(|u| u.covers(spurious.pn)) else { return };
+        let Some(undo) = self.undo.as_mut().filter(|u| u.covers(spurious.pn)) else {
+            return;
+        };
         undo.missing = undo.missing.saturating_sub(1);
         if undo.missing == 0 {
             let undo = *undo;

@@ -63,7 +63,11 @@ impl HyStart {
         if let (true, Some(current)) = (self.samples >= N_RTT_SAMPLE, self.current_round_min_rtt) {
             self.judge(current);
         }
-        Verdict::Grow(if self.css.is_some() { 1.0 / CSS_GROWTH_DIVISOR } else { 1.0 })
+        Verdict::Grow(if self.css.is_some() {
+            1.0 / CSS_GROWTH_DIVISOR
+        } else {
+            1.0
+        })
     }
 
     fn judge(&mut self, current: Duration) {
@@ -72,7 +76,10 @@ impl HyStart {
             (None, Some(last)) => {
                 let threshold = (last / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
                 if current >= last + threshold {
-                    self.css = Some(Css { baseline_min_rtt: current, rounds: 0 });
+                    self.css = Some(Css {
+                        baseline_min_rtt: current,
+                        rounds: 0,
+                    });
                 }
             }
             _ => {}

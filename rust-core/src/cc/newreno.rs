@@ -60,7 +60,11 @@ impl NewReno {
             ));
         }
         let window = Window::new(setup, config.initial_window_packets, config.pacing)?;
-        Ok(NewReno { config: *config, window, credit: 0.0 })
+        Ok(NewReno {
+            config: *config,
+            window,
+            credit: 0.0,
+        })
     }
 
     /// Congestion avoidance: one packet per window of DATA.
@@ -103,7 +107,12 @@ impl Controller for NewReno {
     fn on_timeout(&mut self, timeout: &Timeout<'_>) {
         let kind = self.window.judge_timeout(timeout.largest_pn());
         let config = &self.config;
-        self.window.collapse(kind, config.timeout_window_packets, config.beta, timeout.next_pn);
+        self.window.collapse(
+            kind,
+            config.timeout_window_packets,
+            config.beta,
+            timeout.next_pn,
+        );
         if kind != TimeoutKind::OldPath {
             self.credit = 0.0;
         }
@@ -264,7 +273,10 @@ mod tests {
         s.marked = true;
         s.round();
         assert_eq!(s.cwnd(), 5.0);
-        let mut s = script(Config { mark_beta: 1.0, ..Config::default() });
+        let mut s = script(Config {
+            mark_beta: 1.0,
+            ..Config::default()
+        });
         s.marked = true;
         s.round();
         assert_eq!(s.cwnd(), 20.0);
@@ -282,7 +294,11 @@ mod tests {
         assert_eq!(s.controller.snapshot().ssthresh, None);
         s.lose_outstanding(3);
         s.expire_outstanding();
-        assert_eq!(s.cwnd(), 10.0, "the old path's losses say nothing about the new one");
+        assert_eq!(
+            s.cwnd(),
+            10.0,
+            "the old path's losses say nothing about the new one"
+        );
         s.round();
         assert_eq!(s.cwnd(), 20.0);
     }
@@ -293,13 +309,19 @@ mod tests {
         for p in [0.01, 0.001] {
             let mean = reno().mean_window_with_periodic_loss(p, 40);
             let expected = (1.5_f64 / p).sqrt();
-            assert!((mean / expected - 1.0).abs() < 0.1, "p {p}: {mean}, expected {expected}");
+            assert!(
+                (mean / expected - 1.0).abs() < 0.1,
+                "p {p}: {mean}, expected {expected}"
+            );
         }
     }
 
     #[test]
     fn pacing_needs_an_rtt_and_spreads_the_window() {
-        let mut s = script(Config { pacing: true, ..Config::default() });
+        let mut s = script(Config {
+            pacing: true,
+            ..Config::default()
+        });
         assert_eq!(s.controller.allowance().pacing, None);
         s.round(); // 20 packets, RTT 100 ms
         let pacing = s.controller.allowance().pacing.unwrap();
@@ -309,17 +331,54 @@ mod tests {
     #[test]
     fn bad_parameters_are_told_in_one_line() {
         for (config, field) in [
-            (Config { beta: 1.0, ..Config::default() }, "beta"),
-            (Config { beta: f64::NAN, ..Config::default() }, "beta"),
-            (Config { mark_beta: 0.0, ..Config::default() }, "mark_beta"),
-            (Config { timeout_window_packets: 0.5, ..Config::default() }, "timeout_window_packets"),
-            (Config { initial_window_packets: -1.0, ..Config::default() }, "initial_window_packets"),
+            (
+                Config {
+                    beta: 1.0,
+                    ..Config::default()
+                },
+                "beta",
+            ),
+            (
+                Config {
+                    beta: f64::NAN,
+                    ..Config::default()
+                },
+                "beta",
+            ),
+            (
+                Config {
+                    mark_beta: 0.0,
+                    ..Config::default()
+                },
+                "mark_beta",
+            ),
+            (
+                Config {
+                    timeout_window_packets: 0.5,
+                    ..Config::default()
+                },
+                "timeout_window_packets",
+            ),
+            (
+                Config {
+                    initial_window_packets: -1.0,
+                    ..Config::default()
+                },
+                "initial_window_packets",
+            ),
         ] {
             let error = NewReno::new(&Setup::default(), &config).unwrap_err();
             assert!(error.starts_with(field) && !error.contains('\n'), "{error}");
         }
-        let no_mss = Setup { mss: Bytes::ZERO, ..Setup::default() };
-        assert!(NewReno::new(&no_mss, &Config::default()).unwrap_err().starts_with("mss"));
+        let no_mss = Setup {
+            mss: Bytes::ZERO,
+            ..Setup::default()
+        };
+        assert!(
+            NewReno::new(&no_mss, &Config::default())
+                .unwrap_err()
+                .starts_with("mss")
+        );
     }
 
     #[test]

@@ -58,7 +58,9 @@ pub const CONTROLLERS: &[Entry] = &[
 
 /// The entry called `name` (or by an alias), or none.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    CONTROLLERS.iter().find(|e| e.name == name || e.aliases.contains(&name))
+    CONTROLLERS
+        .iter()
+        .find(|e| e.name == name || e.aliases.contains(&name))
 }
 
 fn defaults<C: Default + Serialize>() -> Value {

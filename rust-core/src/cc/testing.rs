@@ -2,8 +2,8 @@
 //! round trip later, or is lost.
 
 use super::{
-    Controller, Data, Loss, LossCause, LostUnit, Phase, Restart, RestartCause, Sent, Setup, SpuriousLoss,
-    Timeout,
+    Controller, Data, Loss, LossCause, LostUnit, Phase, Restart, RestartCause, Sent, Setup,
+    SpuriousLoss, Timeout,
 };
 use crate::units::{Bytes, Duration, Instant};
 use std::collections::VecDeque;
@@ -66,7 +66,11 @@ impl<C: Controller> Script<C> {
                 app_limited: self.app_limited,
                 probe: false,
             };
-            self.outstanding.push_back(LostUnit { pn: self.next_pn, bytes: MSS, sent_at: self.now });
+            self.outstanding.push_back(LostUnit {
+                pn: self.next_pn,
+                bytes: MSS,
+                sent_at: self.now,
+            });
             self.next_pn += 1;
             self.controller.on_sent(&sent);
         }
@@ -74,13 +78,19 @@ impl<C: Controller> Script<C> {
 
     /// The oldest outstanding packet arrives.
     pub fn data(&mut self) {
-        let unit = self.outstanding.pop_front().expect("something is outstanding");
+        let unit = self
+            .outstanding
+            .pop_front()
+            .expect("something is outstanding");
         self.arrive(unit);
     }
 
     /// The newest outstanding packet arrives.
     pub fn data_of_newest(&mut self) {
-        let unit = self.outstanding.pop_back().expect("something is outstanding");
+        let unit = self
+            .outstanding
+            .pop_back()
+            .expect("something is outstanding");
         self.arrive(unit);
     }
 
@@ -168,7 +178,11 @@ impl<C: Controller> Script<C> {
 
     /// A packet that was told lost arrives.
     pub fn spurious(&mut self, pn: u64) {
-        self.controller.on_spurious_loss(&SpuriousLoss { now: self.now, pn, bytes: MSS });
+        self.controller.on_spurious_loss(&SpuriousLoss {
+            now: self.now,
+            pn,
+            bytes: MSS,
+        });
     }
 
     /// Requests a window, and its timer expires; the numbers of what it lost.
@@ -191,7 +205,11 @@ impl<C: Controller> Script<C> {
     }
 
     pub fn restart(&mut self, cause: RestartCause) {
-        self.controller.on_restart(&Restart { now: self.now, cause, next_pn: self.next_pn });
+        self.controller.on_restart(&Restart {
+            now: self.now,
+            cause,
+            next_pn: self.next_pn,
+        });
     }
 
     /// Runs `cycles` losses, exactly one per `1/p` packets sent, and returns the mean window per

@@ -45,7 +45,11 @@ impl Window {
         if setup.mss.is_zero() {
             return Err("mss: a packet of 0 bytes carries nothing, give at least 1".to_string());
         }
-        let initial = if initial == 0.0 { setup.initial_window } else { initial };
+        let initial = if initial == 0.0 {
+            setup.initial_window
+        } else {
+            initial
+        };
         if !(1.0..=1e6).contains(&initial) {
             return Err(format!(
                 "initial_window_packets: {initial} is not in 1..1e6 (nor 0, the transport's own)"
@@ -164,14 +168,23 @@ impl Window {
     }
 
     pub(super) fn allowance(&self) -> Allowance {
-        let pacing = self.srtt.filter(|srtt| self.paced && !srtt.is_zero()).map(|srtt| {
-            let gain =
-                if self.in_slow_start() { SLOW_START_PACING_GAIN } else { AVOIDANCE_PACING_GAIN };
-            let rate =
-                Rate::from_packets_per_sec(gain * self.cwnd / srtt.as_secs_f64(), self.mss);
-            rate.max(Rate::from_bps(1))
-        });
-        Allowance { window: Bytes::from_packets(self.cwnd, self.mss).max(self.mss), pacing }
+        let pacing = self
+            .srtt
+            .filter(|srtt| self.paced && !srtt.is_zero())
+            .map(|srtt| {
+                let gain = if self.in_slow_start() {
+                    SLOW_START_PACING_GAIN
+                } else {
+                    AVOIDANCE_PACING_GAIN
+                };
+                let rate =
+                    Rate::from_packets_per_sec(gain * self.cwnd / srtt.as_secs_f64(), self.mss);
+                rate.max(Rate::from_bps(1))
+            });
+        Allowance {
+            window: Bytes::from_packets(self.cwnd, self.mss).max(self.mss),
+            pacing,
+        }
     }
 
     pub(super) fn phase(&self) -> Phase {
@@ -186,7 +199,9 @@ impl Window {
 
     /// The threshold for traces: none while it is infinite.
     pub(super) fn traced_ssthresh(&self) -> Option<Bytes> {
-        self.ssthresh.is_finite().then(|| Bytes::from_packets(self.ssthresh, self.mss))
+        self.ssthresh
+            .is_finite()
+            .then(|| Bytes::from_packets(self.ssthresh, self.mss))
     }
 }
 
@@ -208,7 +223,9 @@ pub(super) fn check_beta(field: &str, beta: f64) -> Result<(), String> {
     if beta > 0.0 && beta < 1.0 {
         Ok(())
     } else {
-        Err(format!("{field}: {beta} is not between 0 and 1 (both excluded)"))
+        Err(format!(
+            "{field}: {beta} is not between 0 and 1 (both excluded)"
+        ))
     }
 }
 
@@ -217,6 +234,8 @@ pub(super) fn check_mark_beta(beta: f64) -> Result<(), String> {
     if beta > 0.0 && beta <= 1.0 {
         Ok(())
     } else {
-        Err(format!("mark_beta: {beta} is not above 0 and at most 1 (1 ignores marks)"))
+        Err(format!(
+            "mark_beta: {beta} is not above 0 and at most 1 (1 ignores marks)"
+        ))
     }
 }

@@ -9,7 +9,10 @@ fn script(config: Config) -> Script<Cubic> {
 
 /// A flow at the start of a loss episode: `cwnd` packets, a previous plateau of `w_max`.
 fn at(cwnd: f64, w_max: f64) -> Script<Cubic> {
-    let config = Config { initial_window_packets: cwnd, ..Config::default() };
+    let config = Config {
+        initial_window_packets: cwnd,
+        ..Config::default()
+    };
     let mut s = script(config);
     s.controller.curve.w_max = w_max;
     s
@@ -145,7 +148,10 @@ fn no_growth_while_application_limited() {
 
 #[test]
 fn slow_start_without_a_loss_ends_on_its_own_plateau() {
-    let mut s = script(Config { hystart: true, ..Config::default() });
+    let mut s = script(Config {
+        hystart: true,
+        ..Config::default()
+    });
     s.round();
     assert_eq!(s.cwnd(), 20.0);
     // The queue builds up: 30 ms more per round, above the threshold of 12.5 ms.
@@ -156,7 +162,10 @@ fn slow_start_without_a_loss_ends_on_its_own_plateau() {
         rounds += 1;
         assert!(rounds < 10, "slow start did not end");
     }
-    assert!(rounds >= 5, "five rounds of conservative slow start come first, not {rounds}");
+    assert!(
+        rounds >= 5,
+        "five rounds of conservative slow start come first, not {rounds}"
+    );
     let plateau = s.controller.window.ssthresh();
     assert_eq!(s.controller.curve.w_max, plateau);
     assert_eq!(s.controller.curve.epoch.unwrap().k, 0.0);
@@ -170,12 +179,18 @@ fn slow_start_without_a_loss_ends_on_its_own_plateau() {
 
 #[test]
 fn hystart_resumes_when_the_rtt_falls_back() {
-    let mut s = script(Config { hystart: true, ..Config::default() });
+    let mut s = script(Config {
+        hystart: true,
+        ..Config::default()
+    });
     s.round(); // 20
     s.rtt = Duration::from_millis(130);
     s.round();
     let conservative = s.cwnd();
-    assert!(conservative < 40.0, "the growing RTT slowed it: {conservative}");
+    assert!(
+        conservative < 40.0,
+        "the growing RTT slowed it: {conservative}"
+    );
     s.rtt = Duration::from_millis(100);
     s.round();
     s.round();
@@ -267,14 +282,15 @@ fn a_restart_forgets_the_old_path() {
     assert_eq!(s.cwnd(), 20.0);
 }
 
-/// RFC 9438, figure 4 and section 5.1.1: with one loss per 1/p packets the mean window is
-/// 1.054 RTT^0.75 / p^0.75 packets, or Reno's 1.22 / sqrt(p) where that is larger.
+/// RFC 9438, section 5.1: with one loss per 1/p packets the mean window is 1.054 RTT^0.75 / p^0.75
+/// packets, or Reno's 1.22 / sqrt(p) where that is larger. The approach to it is slow: the window
+/// hardly moves near the plateau.
 #[test]
 fn mean_window_under_periodic_loss() {
-    for (p, rtt_ms) in [(1e-4, 100), (1e-5, 100), (1e-3, 20)] {
+    for (p, rtt_ms) in [(1e-4, 100), (1e-4, 400), (1e-3, 20)] {
         let mut s = script(Config::default());
         s.rtt = Duration::from_millis(rtt_ms);
-        let mean = s.mean_window_with_periodic_loss(p, 24);
+        let mean = s.mean_window_with_periodic_loss(p, 60);
         let rtt = rtt_ms as f64 / 1e3;
         let cubic = 1.054 * rtt.powf(0.75) / f64::powf(p, 0.75);
         let expected = cubic.max(1.22 / p.sqrt());
@@ -288,12 +304,48 @@ fn mean_window_under_periodic_loss() {
 #[test]
 fn bad_parameters_are_told_in_one_line() {
     for (config, field) in [
-        (Config { beta: 0.0, ..Config::default() }, "beta"),
-        (Config { mark_beta: 1.5, ..Config::default() }, "mark_beta"),
-        (Config { c: 0.0, ..Config::default() }, "c:"),
-        (Config { c: f64::INFINITY, ..Config::default() }, "c:"),
-        (Config { timeout_window_packets: 11.0, ..Config::default() }, "timeout_window_packets"),
-        (Config { initial_window_packets: 0.5, ..Config::default() }, "initial_window_packets"),
+        (
+            Config {
+                beta: 0.0,
+                ..Config::default()
+            },
+            "beta",
+        ),
+        (
+            Config {
+                mark_beta: 1.5,
+                ..Config::default()
+            },
+            "mark_beta",
+        ),
+        (
+            Config {
+                c: 0.0,
+                ..Config::default()
+            },
+            "c:",
+        ),
+        (
+            Config {
+                c: f64::INFINITY,
+                ..Config::default()
+            },
+            "c:",
+        ),
+        (
+            Config {
+                timeout_window_packets: 11.0,
+                ..Config::default()
+            },
+            "timeout_window_packets",
+        ),
+        (
+            Config {
+                initial_window_packets: 0.5,
+                ..Config::default()
+            },
+            "initial_window_packets",
+        ),
     ] {
         let error = Cubic::new(&Setup::default(), &config).unwrap_err();
         assert!(error.starts_with(field) && !error.contains('\n'), "{error}");
