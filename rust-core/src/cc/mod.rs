@@ -12,8 +12,17 @@
 //! To add a controller: write `cc/<name>.rs`, add a row to [`registry::CONTROLLERS`]. The scenario
 //! schema, `--list`, the ns-3 attributes and the conformance tests follow from the row.
 
+pub mod copa;
+pub mod copa_icn;
 pub mod fixed;
 pub mod registry;
+
+mod loss_brake;
+mod range;
+mod standing;
+#[cfg(test)]
+mod test_net;
+mod velocity;
 
 use crate::units::{Bytes, Duration, Instant, OneWay, Rate};
 use std::fmt;

@@ -1,6 +1,6 @@
 //! The one list of controllers.
 
-use super::{Controller, Setup, fixed};
+use super::{Controller, Setup, copa, copa_icn, fixed};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,19 +26,42 @@ pub struct Entry {
 }
 
 /// All controllers, by name.
-pub const CONTROLLERS: &[Entry] = &[Entry {
-    name: "fixed",
-    aliases: &[],
-    summary: "constant window, no congestion control",
-    reference: "-",
-    defaults: defaults::<fixed::Config>,
-    schema: schema::<fixed::Config>,
-    build: |setup, params| boxed(fixed::Fixed::new(setup, &parse(params)?)),
-}];
+pub const CONTROLLERS: &[Entry] = &[
+    Entry {
+        name: "copa",
+        aliases: &[],
+        summary: "delay-based: follows the rate 1/(delta * queueing delay)",
+        reference: "Arun and Balakrishnan, Copa, NSDI 2018",
+        defaults: defaults::<copa::Config>,
+        schema: schema::<copa::Config>,
+        build: |setup, params| boxed(copa::Copa::new(setup, &parse(params)?)),
+    },
+    Entry {
+        name: "copa-icn",
+        aliases: &["copaicn", "copa_icn"],
+        summary: "Copa on the one-way delay of DATA, with priority probes and delta by rate",
+        reference: "Copa-ICN: Improving Copa as a Congestion Control Algorithm in \
+                    Information-Centric Networking, section 4.2",
+        defaults: defaults::<copa_icn::Config>,
+        schema: schema::<copa_icn::Config>,
+        build: |setup, params| boxed(copa_icn::CopaIcn::new(setup, &parse(params)?)),
+    },
+    Entry {
+        name: "fixed",
+        aliases: &[],
+        summary: "constant window, no congestion control",
+        reference: "-",
+        defaults: defaults::<fixed::Config>,
+        schema: schema::<fixed::Config>,
+        build: |setup, params| boxed(fixed::Fixed::new(setup, &parse(params)?)),
+    },
+];
 
 /// The entry called `name` (or by an alias), or none.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    CONTROLLERS.iter().find(|e| e.name == name || e.aliases.contains(&name))
+    CONTROLLERS
+        .iter()
+        .find(|e| e.name == name || e.aliases.contains(&name))
 }
 
 fn defaults<C: Default + Serialize>() -> Value {
