@@ -6,6 +6,8 @@
 mod args;
 mod folder;
 mod library;
+mod output;
+mod sweep;
 mod text;
 
 use args::{Args, Read};
@@ -15,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 pub use folder::Staging;
 pub use library::{Embedded, scenarios};
+pub use output::RunWriter;
 pub use text::list;
 
 /// The scenario that runs when none is named.

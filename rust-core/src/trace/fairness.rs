@@ -100,8 +100,16 @@ impl Fairness {
         }
         if self.active >= 2 {
             match self.joins.last_mut() {
-                Some(join) if same_group => *join = Join { at: now, converged: None },
-                _ => self.joins.push(Join { at: now, converged: None }),
+                Some(join) if same_group => {
+                    *join = Join {
+                        at: now,
+                        converged: None,
+                    }
+                }
+                _ => self.joins.push(Join {
+                    at: now,
+                    converged: None,
+                }),
             }
             self.align = true;
             self.bin = None;
@@ -131,7 +139,10 @@ impl Fairness {
 
     /// All flows' delivered bytes at `now`.
     pub fn on_bin(&mut self, now: Instant, delivered: &[u64]) {
-        let sample = || Sample { at: now, delivered: delivered.to_vec() };
+        let sample = || Sample {
+            at: now,
+            delivered: delivered.to_vec(),
+        };
         if std::mem::take(&mut self.want_from) {
             self.all_from = Some(sample());
         }
@@ -143,7 +154,9 @@ impl Fairness {
             self.bin = Some(sample());
             return;
         }
-        let Some(bin) = self.bin.take_if(|bin| now >= bin.at + BIN) else { return };
+        let Some(bin) = self.bin.take_if(|bin| now >= bin.at + BIN) else {
+            return;
+        };
         let mut count = 0;
         let (mut least, mut most) = (u64::MAX, 0);
         for (i, flow) in self.flows.iter().enumerate() {
@@ -245,7 +258,15 @@ mod tests {
     fn convergence_is_the_first_of_five_fair_bins_aligned_to_the_join() {
         // Flow 1 joins at 150 ms and reaches 80 % of flow 0's rate 730 ms later: its fourth bin is
         // mixed, the fifth, from 950 ms, is fair.
-        let rate = |i, ms| if i == 0 { 100 } else if ms < 880 { 10 } else { 80 };
+        let rate = |i, ms| {
+            if i == 0 {
+                100
+            } else if ms < 880 {
+                10
+            } else {
+                80
+            }
+        };
         let (fairness, _) = play(&[0, 150], &[u64::MAX; 2], 3000, rate);
         let join = Join {
             at: Instant::from_millis(150),
@@ -264,14 +285,20 @@ mod tests {
         assert_eq!(fairness.joins()[0].converged, None);
         assert_eq!(fairness.next_bin(), Instant::MAX);
         let (fairness, _) = play(&[0], &[u64::MAX], 1000, |_, _| 100);
-        assert_eq!((fairness.joins().len(), fairness.next_bin()), (0, Instant::MAX));
+        assert_eq!(
+            (fairness.joins().len(), fairness.next_bin()),
+            (0, Instant::MAX)
+        );
     }
 
     #[test]
     fn starts_close_together_are_one_join() {
         let (fairness, _) = play(&[100, 100, 130, 2000], &[u64::MAX; 4], 4000, |_, _| 5);
-        let times: Vec<u64> =
-            fairness.joins().iter().map(|j| j.at.as_nanos() / 1_000_000).collect();
+        let times: Vec<u64> = fairness
+            .joins()
+            .iter()
+            .map(|j| j.at.as_nanos() / 1_000_000)
+            .collect();
         assert_eq!(times, [130, 2000]);
         assert!(fairness.joins().iter().all(|j| j.converged == Some(j.at)));
     }
@@ -284,7 +311,10 @@ mod tests {
         let jain = fairness.jain(Instant::from_millis(3000), &delivered);
         assert_eq!(jain, Some(1.0));
         let (fairness, delivered) = play(&[0, 0], &[u64::MAX; 2], 1000, |i, _| 3 * (1 - i as u64));
-        assert_eq!(fairness.jain(Instant::from_millis(1000), &delivered), Some(0.5));
+        assert_eq!(
+            fairness.jain(Instant::from_millis(1000), &delivered),
+            Some(0.5)
+        );
         let (fairness, delivered) = play(&[0, 1000], &[500, u64::MAX], 2000, |_, _| 1);
         assert_eq!(fairness.jain(Instant::from_millis(2000), &delivered), None);
     }

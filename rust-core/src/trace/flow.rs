@@ -1,6 +1,6 @@
 //! What is watched of a flow at each of its events.
 
-use crate::transport::{Step, Stats};
+use crate::transport::{Stats, Step};
 use crate::units::{Bytes, Duration};
 
 /// Extremes of in-flight data between two rows of a trace, and the smoothed round-trip time that
@@ -47,7 +47,8 @@ impl FlowMeter {
 
     /// The smoothed round-trip time of the paper's plots, once there was a sample.
     pub fn srtt_plot(&self) -> Option<Duration> {
-        self.srtt_plot.map(|ns| Duration::from_nanos(ns.round() as u64))
+        self.srtt_plot
+            .map(|ns| Duration::from_nanos(ns.round() as u64))
     }
 
     /// Its mean over all samples.

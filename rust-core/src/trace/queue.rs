@@ -126,7 +126,9 @@ impl QueueMeter {
             return 0.0;
         }
         let value = self.lengths.value_at_quantile(q);
-        self.lengths.median_equivalent(value).min(u64::from(self.max)) as f64
+        self.lengths
+            .median_equivalent(value)
+            .min(u64::from(self.max)) as f64
     }
 
     /// The queueing time that is not exceeded for a fraction `q` of the time.
@@ -134,7 +136,10 @@ impl QueueMeter {
         if self.counted.is_zero() {
             return Duration::ZERO;
         }
-        Duration::from_micros(self.delays.median_equivalent(self.delays.value_at_quantile(q)))
+        Duration::from_micros(
+            self.delays
+                .median_equivalent(self.delays.value_at_quantile(q)),
+        )
     }
 
     fn mean(&self, integral: u128) -> f64 {
@@ -164,7 +169,10 @@ mod tests {
         q.on_change(at(200), 99, Bytes::new(99_000));
         assert!((q.mean_packets() - 1.4).abs() < 1e-12);
         assert_eq!(q.mean_delay(), Duration::from_micros(1400));
-        assert_eq!((q.packets_quantile(0.5), q.packets_quantile(0.95)), (0.0, 10.0));
+        assert_eq!(
+            (q.packets_quantile(0.5), q.packets_quantile(0.95)),
+            (0.0, 10.0)
+        );
         assert_eq!(q.packets_quantile(1.0), 50.0);
         let p95 = q.delay_quantile(0.95).as_millis_f64();
         assert!((p95 / 10.0 - 1.0).abs() < 0.01, "{p95} ms");
@@ -175,7 +183,10 @@ mod tests {
     fn a_queue_without_time_is_empty() {
         let q = QueueMeter::new(Rate::from_mbps(8.0));
         assert_eq!((q.mean_packets(), q.packets_quantile(0.95)), (0.0, 0.0));
-        assert_eq!((q.mean_delay(), q.delay_quantile(0.95)), (Duration::ZERO, Duration::ZERO));
+        assert_eq!(
+            (q.mean_delay(), q.delay_quantile(0.95)),
+            (Duration::ZERO, Duration::ZERO)
+        );
     }
 
     #[test]
