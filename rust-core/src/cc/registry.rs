@@ -63,6 +63,19 @@ pub fn find(name: &str) -> Option<&'static Entry> {
         .find(|e| e.name == name || e.aliases.contains(&name))
 }
 
+/// Makes the controller called `name`; the error names what is accepted.
+pub fn build(name: &str, setup: &Setup, params: &Value) -> Result<Box<dyn Controller>, String> {
+    let entry = find(name).ok_or_else(|| {
+        let known = CONTROLLERS
+            .iter()
+            .map(|e| e.name)
+            .collect::<Vec<_>>()
+            .join(", ");
+        format!("unknown controller '{name}' (accepted: {known})")
+    })?;
+    (entry.build)(setup, params).map_err(|e| format!("controller {}: {e}", entry.name))
+}
+
 fn defaults<C: Default + Serialize>() -> Value {
     serde_json::to_value(C::default()).expect("parameters are plain data")
 }
