@@ -348,6 +348,8 @@ impl Endpoint {
             srtt_ms: Series::default(),
             queue_delay_ms: Series::default(),
             phase: Series::default(),
+            bandwidth_mbps: Series::default(),
+            pacing_gain: Series::default(),
             step: receiver.step(),
             stats: receiver.stats().clone(),
         };
@@ -407,6 +409,12 @@ impl Endpoint {
         }
         if let Some(delay) = step.snapshot.queue_delay {
             run.queue_delay_ms.push(now, delay.as_millis_f64());
+        }
+        if let Some(bandwidth) = step.snapshot.bandwidth {
+            run.bandwidth_mbps.push(now, bandwidth.as_mbps());
+        }
+        if let Some(gain) = step.snapshot.pacing_gain {
+            run.pacing_gain.push(now, gain);
         }
         if step.completed && run.completed.is_none() {
             run.completed = Some(now - Instant::ZERO);

@@ -172,6 +172,10 @@ pub struct FlowRun {
     pub queue_delay_ms: Series,
     /// Number of the controller's phase.
     pub phase: Series,
+    /// The bottleneck bandwidth that the controller assumes, payload Mbps.
+    pub bandwidth_mbps: Series,
+    /// The controller's pacing gain.
+    pub pacing_gain: Series,
     /// The engine's last step.
     pub step: Step,
     /// The engine's counters.
