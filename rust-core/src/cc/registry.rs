@@ -1,6 +1,6 @@
 //! The one list of controllers.
 
-use super::{Controller, Setup, copa, copa_icn, fixed};
+use super::{Controller, Setup, bbr, copa, copa_icn, fixed};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,6 +28,15 @@ pub struct Entry {
 /// All controllers, by name.
 pub const CONTROLLERS: &[Entry] = &[
     Entry {
+        name: "bbr",
+        aliases: &["bbr1", "bbrv1"],
+        summary: "model-based: paces at the estimated bottleneck bandwidth",
+        reference: "draft-cardwell-iccrg-bbr-congestion-control-00",
+        defaults: defaults::<bbr::Config>,
+        schema: schema::<bbr::Config>,
+        build: |setup, params| boxed(bbr::Bbr::new(setup, &parse(params)?)),
+    },
+    Entry {
         name: "copa",
         aliases: &[],
         summary: "delay-based: follows the rate 1/(delta * queueing delay)",
@@ -38,7 +47,7 @@ pub const CONTROLLERS: &[Entry] = &[
     },
     Entry {
         name: "copa-icn",
-        aliases: &["copaicn", "copa_icn"],
+        aliases: &["copaicn"],
         summary: "Copa on the one-way delay of DATA, with priority probes and delta by rate",
         reference: "Copa-ICN: Improving Copa as a Congestion Control Algorithm in \
                     Information-Centric Networking, section 4.2",
