@@ -405,7 +405,8 @@ fn a_bottleneck_is_filled_and_its_queue_drained() {
         let seen = format!("{rate} {rtt_ms}: {startup_queue} of {bdp}, startup until {left} ms");
         // 2.885 BDP and three quanta of 1 ms outstanding, less what is under way.
         let quanta = 3.0 * (2.885 * rate / 1e3).max(2.0);
-        assert!(startup_queue <= 1.9 * bdp + quanta + 4.0, "{seen}");
+        let outstanding = 2.885 * (bdp + 1.0) + quanta;
+        assert!(startup_queue <= outstanding - bdp + 2.0, "{seen}");
         // Doublings, then rounds on the plateau that the queue lengthens to the whole window.
         let doublings = (bdp / 10.0).log2().max(0.0) + 2.0;
         let plateau = 4.0 * (2.885 * bdp + 10.0) / rate * 1e3;
