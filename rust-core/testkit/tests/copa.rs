@@ -127,3 +127,16 @@ fn slow_start_ends_once() {
         "largest window {window}, path 100 packets"
     );
 }
+
+/// As [`one_flow_uses_the_link`], for other first windows: the start must not decide the rest.
+#[test]
+#[ignore = "first window 14: a stable cycle of the window between 20 and 172 packets, utilisation 0.77"]
+fn the_start_does_not_matter() {
+    for first in [10.0, 12.0, 14.0, 16.0] {
+        let params = json!({ "delta": 0.5, "initial_window_packets": first });
+        let net = Net::topo1().rtprop(ms(50)).buffer(Buffer::Bdp(10.0));
+        let run = net.flow(flow(0.5).params(params)).run(secs(30));
+        let utilisation = run.bottleneck.utilisation(secs(10), secs(30));
+        assert!(utilisation >= 0.98, "first window {first}: {utilisation}");
+    }
+}

@@ -238,7 +238,8 @@ fn unequal_paths_share_equally() {
     assert!(jain(&shares) >= 0.98, "{shares:?} Mbps");
 }
 
-/// Figure 8: after the second flow has joined, Copa-ICN's round trips are the shortest.
+/// Figure 8: after the second flow has joined, Copa-ICN's round trips are more than 37 %
+/// shorter than the others', and CUBIC's are the longest.
 #[test]
 fn round_trips_after_a_join() {
     let srtt = |name: &str| {
@@ -247,7 +248,16 @@ fn round_trips_after_a_join() {
         let mean = |k: usize| run.flow(k).srtt_ms.mean(ms(2200), secs(10));
         (mean(0) + mean(1)) / 2.0
     };
-    let (icn, newreno, cubic) = (srtt("copa-icn"), srtt("newreno"), srtt("cubic"));
-    assert!(icn < 0.8 * newreno, "{icn}, NewReno {newreno} ms");
-    assert!(newreno < cubic, "NewReno {newreno}, CUBIC {cubic} ms");
+    let icn = srtt("copa-icn");
+    let others = ["bbr", "newreno", "cubic"].map(srtt);
+    for other in others {
+        assert!(
+            icn <= 0.63 * other,
+            "{icn}, BBR, NewReno, CUBIC {others:?} ms"
+        );
+        assert!(
+            other <= others[2],
+            "CUBIC's are not the longest: {others:?} ms"
+        );
+    }
 }
