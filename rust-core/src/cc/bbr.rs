@@ -14,7 +14,7 @@
 //!
 //! Departures from the draft, all small:
 //! - The window is never below 4 packets, not even in recovery or after a timeout (the draft: 1):
-//!   with fewer outstanding, later arrivals cannot prove a loss.
+//!   with fewer outstanding, later arrivals cannot prove a loss. Nor does a loss or timeout raise it.
 //! - Recovery is told by packet numbers, see the `recovery` module; in-order delivery, by which
 //!   TCP tells it, means nothing to a receiver that counts units as they arrive.
 //! - DRAIN ends after max(3 rounds, 500 ms) even if the outstanding bytes did not come down, as
@@ -169,7 +169,11 @@ impl Bbr {
     /// BBR with `config`, or what is wrong with it.
     pub fn new(setup: &Setup, config: &Config) -> Result<Bbr, String> {
         config.validate()?;
-        let cwnd = initial_window(setup, config.initial_window_packets).max(MIN_WINDOW);
+        Ok(Bbr::start(setup, config))
+    }
+
+    /// BBR before the first request, with a valid `config`.
+    fn start(setup: &Setup, config: &Config) -> Bbr {
         let mut bbr = Bbr {
             config: *config,
             setup: *setup,
@@ -180,7 +184,7 @@ impl Bbr {
             ),
             full_pipe: FullPipe::default(),
             recovery: Recovery::default(),
-            cwnd,
+            cwnd: 0.0,
             pacing: Rate::ZERO,
             has_seen_rtt: false,
             delivered: Bytes::ZERO,
@@ -188,8 +192,9 @@ impl Bbr {
             was_app_limited: false,
             entries: 0,
         };
+        bbr.cwnd = bbr.initial_window();
         bbr.pacing = bbr.first_pacing(ASSUMED_RTT);
-        Ok(bbr)
+        bbr
     }
 
     fn initial_window(&self) -> f64 {
@@ -448,12 +453,10 @@ impl Controller for Bbr {
     }
 
     fn on_restart(&mut self, _restart: &Restart) {
-        if let Ok(fresh) = Bbr::new(&self.setup, &self.config) {
-            *self = Bbr {
-                entries: self.entries,
-                ..fresh
-            };
-        }
+        *self = Bbr {
+            entries: self.entries,
+            ..Bbr::start(&self.setup, &self.config)
+        };
     }
 
     fn allowance(&self) -> Allowance {
@@ -483,5 +486,7 @@ impl Controller for Bbr {
     }
 }
 
+#[cfg(test)]
+mod closed_loop;
 #[cfg(test)]
 mod tests;
