@@ -35,7 +35,7 @@ fn run(plan: &Arc<Plan>, index: usize) -> RunWriter {
     let mut events: BTreeMap<(Instant, u64), (usize, Option<(Vec<u8>, u32)>)> = BTreeMap::new();
     let mut number = 0;
     for (i, spec) in cell.scenario.flows.iter().enumerate() {
-        let ndc = replica.add_virtual(&format!("ndc-{i}"), spec.size.unwrap().0);
+        let ndc = replica.add_virtual(&format!("ndc-{i}"), spec.size.unwrap().0.get());
         let params = Value::Object(spec.controller.params.clone());
         let controller = registry::build(&spec.controller.name, &Setup::default(), &params);
         let config = ReceiverConfig {
