@@ -282,6 +282,8 @@ ScenarioRunner::Impl::BuildFlows()
         receiver->SetAttribute("ControllerParams", StringValue(ToString(spec.controller_params)));
         receiver->SetAttribute("Options", StringValue(ToString(spec.transport_options)));
         receiver->SetAttribute("Verify", BooleanValue(m_spec.verify));
+        receiver->SetAttribute("ReplicaClockOffset",
+                               TimeValue(NanoSeconds(-m_spec.clock_offset_ns)));
         receiver->AssignStreams(STREAM_FLOWS + index);
         receiver->SetNode(node);
         receiver->SetReplica(m_network->GetReplicaAddress());

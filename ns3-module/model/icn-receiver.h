@@ -168,6 +168,11 @@ class IcnReceiver : public Object
 
   private:
     /**
+     * @return The engine's options from the attributes, a JSON object.
+     */
+    std::string GetOptions() const;
+
+    /**
      * Does everything that follows from one event: the only function that sends, sets the timer
      * or changes traced values.
      *
@@ -208,8 +213,20 @@ class IcnReceiver : public Object
 
     std::string m_controller;       //!< Name of the controller.
     std::string m_controllerParams; //!< Its parameters.
-    std::string m_options;          //!< Options of the engine.
+    std::string m_options;          //!< Options of the engine instead of the following ones.
+    uint16_t m_mss;                 //!< Payload of a full DATA packet, bytes.
+    Time m_minRto;                  //!< Smallest retransmission timeout.
+    Time m_maxRto;                  //!< Largest retransmission timeout.
+    Time m_initialRto;              //!< Retransmission timeout before the first sample.
+    std::string m_rtoUpdate;        //!< Which samples update the timeout.
+    std::string m_rttSamples;       //!< Which units give samples.
+    uint8_t m_lossThreshold;        //!< Later units until a missing one is lost.
+    uint16_t m_quantumUnits;        //!< Units per REQ; zero chooses by rate.
+    uint64_t m_receiveBuffer;       //!< Receive buffer, bytes; zero is unlimited.
+    double m_initialWindow;         //!< First window, packets.
+    bool m_timestamps;              //!< Whether DATA is stamped.
     bool m_verify;                  //!< Whether payload is real.
+    Time m_replicaClockOffset;      //!< The replica's clock minus this node's.
 
     Ptr<Node> m_node;                      //!< The node.
     Ptr<IcnL4Protocol> m_protocol;         //!< Its L4 protocol.

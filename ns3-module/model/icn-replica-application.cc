@@ -15,12 +15,22 @@
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
+#include <limits>
+
 namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("IcnReplicaApplication");
 
 NS_OBJECT_ENSURE_REGISTERED(IcnReplicaApplication);
+
+namespace
+{
+
+/// Size of content without an end, for the engine.
+constexpr uint64_t UNLIMITED = std::numeric_limits<uint64_t>::max();
+
+} // namespace
 
 /// The replica's engine; its type is known to this file only.
 struct IcnReplicaApplication::Engine
@@ -64,7 +74,7 @@ IcnEid
 IcnReplicaApplication::AddVirtual(const std::string& name, uint64_t size)
 {
     NS_LOG_FUNCTION(this << name << size);
-    return {m_engine->replica->add_virtual(name, size).bytes};
+    return {m_engine->replica->add_virtual(name, size == 0 ? UNLIMITED : size).bytes};
 }
 
 IcnEid
