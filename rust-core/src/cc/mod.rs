@@ -12,13 +12,23 @@
 //! To add a controller: write `cc/<name>.rs`, add a row to [`registry::CONTROLLERS`]. The scenario
 //! schema, `--list`, the ns-3 attributes and the conformance tests follow from the row.
 
+pub mod bbr;
+pub mod copa;
+pub mod copa_icn;
 pub mod cubic;
 pub mod fixed;
-mod hystart;
 pub mod newreno;
 pub mod registry;
+
+mod hystart;
+mod loss_brake;
+mod range;
+mod standing;
+#[cfg(test)]
+mod test_net;
 #[cfg(test)]
 mod testing;
+mod velocity;
 mod window;
 
 use crate::units::{Bytes, Duration, Instant, OneWay, Rate};
@@ -225,6 +235,9 @@ pub struct SpuriousLoss {
     /// Its size.
     pub bytes: Bytes,
 }
+
+/// The highest pacing rate a controller names: 1 Pbit/s, a bound on arithmetic.
+const MAX_PACING: Rate = Rate::from_bps(1_000_000_000_000_000);
 
 /// What a controller allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
