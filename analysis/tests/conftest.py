@@ -192,3 +192,9 @@ def make_run(tmp_path: Path) -> Callable[..., Path]:
         return write_run(tmp_path / name, RunSpec(**fields))
 
     return make
+
+
+@pytest.fixture
+def flow() -> type[FlowSpec]:
+    """Describes one flow of a synthetic run; see `FlowSpec`."""
+    return FlowSpec

@@ -6,6 +6,7 @@ Input that cannot be used gives one line on stderr and exit status 2, and nothin
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Collection, Sequence
@@ -14,6 +15,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.measure import Measurement
 
 from . import figures, metrics, schema, tables
 from .errors import InputError, one_of
@@ -22,8 +24,8 @@ from .runs import load_runs
 
 #: A figure of all kinds at once.
 OVERVIEW = "overview"
-#: Width of a table that goes to a file or a pipe, in characters.
-_PIPE_WIDTH = 160
+#: No table is wider, characters.
+_WIDEST = 1000
 
 app = typer.Typer(
     help="Figures, tables and metrics of ferrocc runs.",
@@ -57,8 +59,12 @@ def plot(
     format: Annotated[
         str, typer.Option(help=f"Comma-separated: {', '.join(figures.FORMATS)}.")
     ] = "png",
-    from_s: Annotated[float | None, typer.Option("--from", help="Start at this time, s.")] = None,
-    to_s: Annotated[float | None, typer.Option("--to", help="End at this time, s.")] = None,
+    from_s: Annotated[
+        str | None, typer.Option("--from", metavar="T", help="Start at this time, in seconds.")
+    ] = None,
+    to_s: Annotated[
+        str | None, typer.Option("--to", metavar="T", help="End at this time, in seconds.")
+    ] = None,
     overlay: Annotated[
         bool, typer.Option("--overlay", help="All cells in one panel instead of one panel each.")
     ] = False,
@@ -69,11 +75,11 @@ def plot(
     """Draw runs over time: in-flight, goodput, SRTT, bottleneck queue."""
     kinds = _list("--kind", kind, [*figures.KINDS, OVERVIEW])
     formats = _list("--format", format, figures.FORMATS)
+    since, until = _seconds("--from", from_s), _seconds("--to", to_s)
     found = load_runs(runs)
-    end = max(r.duration_s for r in found)
     window = None
-    if from_s is not None or to_s is not None:
-        window = (from_s if from_s is not None else 0.0, to_s if to_s is not None else end)
+    if since is not None or until is not None:
+        window = (since or 0.0, max(r.duration_s for r in found) if until is None else until)
     # All are drawn before the first is written: a bad trace must not leave half of them.
     drawn = {
         k: figures.overview(found, window)
@@ -91,15 +97,16 @@ def plot(
 def table(runs: Runs) -> None:
     """Print a table with a row for each flow."""
     found = load_runs(runs)
-    console = Console()
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console = Console(width=_PIPE_WIDTH)
     versions = dict.fromkeys(
         f"ns-3 {r.summary['ns3_version']}, ferrocc {r.summary['ferrocc_version']}" for r in found
     )
     scenarios = dict.fromkeys(r.scenario for r in found)
     title = f"{', '.join(scenarios)} ({'; '.join(versions)})"
-    console.print(tables.flow_table(found, title))
+    shown = tables.flow_table(found, title)
+    console = Console()
+    # A column must never be cut, not even where the lines then wrap.
+    least = Measurement.get(console, console.options.update(max_width=_WIDEST), shown).minimum
+    Console(width=max(console.width, least)).print(shown)
 
 
 @app.command("metrics")
@@ -133,6 +140,19 @@ def metrics_(
             allow_nan=False,
         )
     )
+
+
+def _seconds(option: str, given: str | None) -> float | None:
+    """A time in seconds, with or without its unit. Raises `InputError` if it is none."""
+    if given is None:
+        return None
+    try:
+        value = float(given.removesuffix("s"))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{option}: '{given}' is no time, give seconds such as 2.5")
+    return value
 
 
 def _list(option: str, given: str, accepted: Collection[str]) -> list[str]:

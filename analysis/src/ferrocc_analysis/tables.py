@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -19,16 +20,22 @@ def flow_table(runs: Sequence[Run], title: str | None = None) -> Table:
 
     Columns that belong to a run, not to a flow, are filled in its first row only.
     """
-    table = Table(title=title, title_justify="left", header_style="bold", pad_edge=False)
+    table = Table(
+        title=title,
+        title_justify="left",
+        header_style="bold",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
     several = len({r.scenario for r in runs}) > 1
     repeated = len({(r.seed, r.run) for r in runs}) > 1
     if several:
-        table.add_column("Scenario", overflow="fold")
-    table.add_column("Cell", overflow="fold")
+        table.add_column("Scenario", no_wrap=True)
+    table.add_column("Cell", no_wrap=True)
     if repeated:
-        table.add_column("Seed/run")
+        table.add_column("Seed/run", no_wrap=True)
     table.add_column("Controller", no_wrap=True)
-    table.add_column("Flow")
+    table.add_column("Flow", no_wrap=True)
     for heading in (
         "Goodput\nMbps",
         "FCT\ns",

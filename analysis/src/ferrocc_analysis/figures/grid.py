@@ -168,7 +168,7 @@ def _flow_legend(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
 
 
 def _rate_line(x: Sequence[float], y: Sequence[float], **settings: Any) -> Line2D:
-    look = {"color": style.FAINT, "linewidth": 0.8, "linestyle": (0, (2, 2))}
+    look: Any = {"color": style.FAINT, "linewidth": 0.8, "linestyle": (0, (2, 2))}
     return Line2D(x, y, **look, label=_RATE_LABEL, **settings)
 
 
