@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import icn_wire
 import pytest
+
+import icn_wire
 
 FILES = sorted((Path(__file__).parent / "vectors").glob("*.json"))
 VECTORS: dict[str, list[dict[str, Any]]] = {
-    kind: [v for f in FILES for v in json.loads(f.read_text())[kind]] for kind in ("valid", "invalid")
+    kind: [v for f in FILES for v in json.loads(f.read_text())[kind]]
+    for kind in ("valid", "invalid")
 }
 
 

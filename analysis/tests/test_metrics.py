@@ -31,7 +31,7 @@ def test_c1_settled_goodput_against_equation_8(make_run, flow):
 
 
 def test_c1_takes_the_configured_payload(make_run, flow):
-    run = Run.load(make_run(flows=[flow(goodput_mbps=18.0)], config={"payload": 1392}))
+    run = Run.load(make_run(flows=[flow(goodput_mbps=18.0)], config={"transport": {"mss": 1392}}))
     assert value(run, "eq8_ratio") == pytest.approx(18.0 / (20 * 1392 / 1500), rel=1e-6)
 
 

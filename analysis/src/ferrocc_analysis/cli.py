@@ -9,7 +9,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +24,8 @@ from .runs import load_runs
 
 #: A figure of all kinds at once.
 OVERVIEW = "overview"
+#: Other words for kinds.
+_KIND_ALIASES = {"throughput": "goodput"}
 #: No table is wider, characters.
 _WIDEST = 1000
 
@@ -73,7 +75,7 @@ def plot(
     ] = "",
 ) -> None:
     """Draw runs over time: in-flight, goodput, SRTT, bottleneck queue."""
-    kinds = _list("--kind", kind, [*figures.KINDS, OVERVIEW])
+    kinds = _list("--kind", kind, [*figures.KINDS, OVERVIEW], _KIND_ALIASES)
     formats = _list("--format", format, figures.FORMATS)
     since, until = _seconds("--from", from_s), _seconds("--to", to_s)
     found = load_runs(runs)
@@ -105,7 +107,7 @@ def table(runs: Runs) -> None:
     shown = tables.flow_table(found, title)
     console = Console()
     # A column must never be cut, not even where the lines then wrap.
-    least = Measurement.get(console, console.options.update(max_width=_WIDEST), shown).minimum
+    least = Measurement.get(console, console.options.update(max_width=_WIDEST), shown).maximum
     Console(width=max(console.width, least)).print(shown)
 
 
@@ -155,9 +157,12 @@ def _seconds(option: str, given: str | None) -> float | None:
     return value
 
 
-def _list(option: str, given: str, accepted: Collection[str]) -> list[str]:
+def _list(
+    option: str, given: str, accepted: Collection[str], aliases: Mapping[str, str] | None = None
+) -> list[str]:
     """The names in a comma-separated list, each once. Raises `InputError` for one not accepted."""
-    names = list(dict.fromkeys(part.strip() for part in given.split(",")))
+    parts = (part.strip() for part in given.split(","))
+    names = list(dict.fromkeys((aliases or {}).get(part, part) for part in parts))
     for name in names:
         if name not in accepted:
             raise one_of(option, name, accepted)

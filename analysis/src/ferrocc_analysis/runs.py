@@ -143,7 +143,9 @@ class Run:
     @property
     def payload_bytes(self) -> int:
         """Payload of a full DATA packet."""
-        value = self.config.get("payload", schema.DEFAULT_PAYLOAD_BYTES)
+        value: Any = self.config
+        for key in schema.PAYLOAD_PATH:
+            value = value.get(key) if isinstance(value, dict) else None
         return int(_number(value, schema.DEFAULT_PAYLOAD_BYTES))
 
     # What was traced.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import stats
+from scipy.special import stdtrit
 
 from .runs import Flow, Run
 
@@ -57,7 +57,8 @@ def t_interval(values: Array, level: float = CONFIDENCE) -> tuple[Array, Array, 
     squares = np.where(valid, (values - mean) ** 2, 0.0).sum(axis=0)
     half = np.full(values.shape[1], np.nan)
     many = n > 1
-    quantile = np.asarray(stats.t.ppf(0.5 + level / 2, n[many] - 1), dtype=np.float64)
+    # `stdtrit` is `scipy.stats.t.ppf`, without the second that importing `scipy.stats` takes.
+    quantile = np.asarray(stdtrit(n[many] - 1, 0.5 + level / 2), dtype=np.float64)
     half[many] = quantile * np.sqrt(squares[many] / (n[many] - 1) / n[many])
     return mean, mean - half, mean + half
 
