@@ -141,7 +141,7 @@ def _finish(ax: Axes, kind: Kind, cell: Sequence[Run], window: Window | None) ->
     ax.set_xlim(*(window or (0.0, max(r.duration_s for r in cell))))
     ax.set_xlabel("Time (s)")
     ax.xaxis.set_major_locator(MaxNLocator(5, steps=_STEPS))
-    ax.yaxis.set_major_locator(MaxNLocator(4, steps=_STEPS))
+    ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
 
 
 def _titles(cells: Sequence[Sequence[Run]]) -> list[str]:
