@@ -142,7 +142,9 @@ def check_summary(case: dict[str, Any], summary: dict[str, Any]) -> None:
     assert link["dropped"] <= link["arrivals"]
     if case["loss"] == 0:
         assert link["error_losses"] == 0
-    assert 1 / case["flows"] - 1e-9 <= summary["fairness"]["jain"] <= 1 + 1e-9
+    jain = summary["fairness"]["jain"]
+    # Nothing to compare: all flows together moved nothing while all were there.
+    assert jain is None or 1 / case["flows"] - 1e-9 <= jain <= 1 + 1e-9
     for flow in summary["flows"]:
         assert flow["controller"] == case["controller"]
         assert flow["start_s"] >= START_S
