@@ -118,9 +118,12 @@ def test_traces_and_summary_tell_the_same(one_flow):
     run = Run.load(one_flow)
     (flow,) = run.flows
     rows = run.flow(flow).collect()
-    assert rows["delivered_bytes"][-1] == flow.summary["bytes"]
+    # The last row may be up to one interval before the end.
+    rest = flow.summary["bytes"] - rows["delivered_bytes"][-1]
+    assert 0 <= rest <= 20e6 / 8 * 1.01 * run.interval_s
     assert rows["delivered_bytes"].is_sorted()
-    assert rows["losses"][-1] == flow.summary["losses"]
+    assert rows["losses"].is_sorted()
+    assert rows["losses"][-1] <= flow.summary["losses"]
 
 
 def test_options_change_what_they_say(runner, tmp_path):
