@@ -34,7 +34,9 @@ def test_c1_settled_goodput_against_equation_8(make_run, flow):
 
 
 def test_c1_takes_the_configured_payload(make_run, flow):
-    run = Run.load(make_run(flows=[flow(goodput_mbps=18.0)], config={"transport": {"mss": 1392}}))
+    run = Run.load(
+        make_run(flows=[flow(goodput_mbps=18.0)], config={"transport": {"mss_bytes": 1392}})
+    )
     assert value(run, "eq8_ratio") == pytest.approx(18.0 / (20 * 1392 / 1500), rel=1e-6)
 
 
@@ -117,6 +119,7 @@ def test_c5_a_run_that_never_converges_counts_as_its_length(make_run):
     entry = evaluate(run, ["convergence_time"])["convergence_time"]
     assert entry["value"] == 20.0
     assert "never converged" in entry["notes"][0]
+    assert "shorter than 30 s" in entry["notes"][1]
 
 
 def test_c5_needs_a_join(make_run):

@@ -28,6 +28,8 @@ TAIL_S: Final = 1.0
 FOUR_FLOWS_END_S: Final = 10.0
 #: The first flow's start-up, which the smallest in-flight leaves out, in seconds.
 START_UP_S: Final = 1.0
+#: Length that a run needs to stand in for a convergence that never came, in seconds.
+LEAST_CENSORED_S: Final = 30.0
 
 
 class NotApplicable(Exception):
@@ -312,6 +314,8 @@ def convergence_time(run: Run) -> Value:
         converged = join["converged_s"]
         if converged is None:
             notes.append(f"never converged after the join at {t:g} s")
+            if run.duration_s < LEAST_CENSORED_S:
+                notes.append(f"the run is shorter than {LEAST_CENSORED_S:g} s")
             parts.append(run.duration_s)
         else:
             parts.append(float(converged) - t)

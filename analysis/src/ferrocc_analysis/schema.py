@@ -22,7 +22,7 @@ SWEEP: Final = "sweep.csv"
 #: Bytes of headers (IPv4 and ICN) of a full DATA packet.
 DATA_HEADER_BYTES: Final = 108
 #: Where the resolved configuration says the payload of a full DATA packet, in bytes.
-PAYLOAD_PATH: Final = ("transport", "mss")
+PAYLOAD_PATH: Final = ("transport", "mss_bytes")
 #: That payload where the configuration does not say.
 DEFAULT_PAYLOAD_BYTES: Final = 1250
 
