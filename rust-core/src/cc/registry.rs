@@ -1,10 +1,13 @@
 //! The one list of controllers.
 
-use super::{Controller, Setup, fixed};
+use super::{Controller, Setup, copa, copa_icn, cubic, fixed, newreno};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+/// Makes a controller; the error says which parameter is wrong.
+pub type Build = fn(&Setup, &Value) -> Result<Box<dyn Controller>, String>;
 
 /// A controller as users see it.
 #[derive(Debug, Clone, Copy)]
@@ -22,25 +25,77 @@ pub struct Entry {
     /// The JSON Schema of the parameters.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// Makes one from a JSON object of parameters (those left out have their defaults).
-    pub build: fn(&Setup, &Value) -> Result<Box<dyn Controller>, String>,
+    pub build: Build,
 }
 
 /// All controllers, by name.
-pub const CONTROLLERS: &[Entry] = &[Entry {
-    name: "fixed",
-    aliases: &[],
-    summary: "constant window, no congestion control",
-    reference: "-",
-    defaults: defaults::<fixed::Config>,
-    schema: schema::<fixed::Config>,
-    build: |setup, params| boxed(fixed::Fixed::new(setup, &parse(params)?)),
-}];
+pub const CONTROLLERS: &[Entry] = &[
+    Entry {
+        name: "copa",
+        aliases: &[],
+        summary: "delay-based: follows the rate 1/(delta * queueing delay)",
+        reference: "Arun and Balakrishnan, Copa, NSDI 2018",
+        defaults: defaults::<copa::Config>,
+        schema: schema::<copa::Config>,
+        build: |setup, params| boxed(copa::Copa::new(setup, &parse(params)?)),
+    },
+    Entry {
+        name: "copa-icn",
+        aliases: &["copaicn"],
+        summary: "Copa on the one-way delay of DATA, with priority probes and delta by rate",
+        reference: "Copa-ICN: Improving Copa as a Congestion Control Algorithm in \
+                    Information-Centric Networking, section 4.2",
+        defaults: defaults::<copa_icn::Config>,
+        schema: schema::<copa_icn::Config>,
+        build: |setup, params| boxed(copa_icn::CopaIcn::new(setup, &parse(params)?)),
+    },
+    Entry {
+        name: "cubic",
+        aliases: &[],
+        summary: "window along a cubic function of the time since the last loss",
+        reference: "RFC 9438; slow start exit: RFC 9406",
+        defaults: defaults::<cubic::Config>,
+        schema: schema::<cubic::Config>,
+        build: |setup, params| boxed(cubic::Cubic::new(setup, &parse(params)?)),
+    },
+    Entry {
+        name: "fixed",
+        aliases: &[],
+        summary: "constant window, no congestion control",
+        reference: "-",
+        defaults: defaults::<fixed::Config>,
+        schema: schema::<fixed::Config>,
+        build: |setup, params| boxed(fixed::Fixed::new(setup, &parse(params)?)),
+    },
+    Entry {
+        name: "newreno",
+        aliases: &["reno", "new-reno"],
+        summary: "additive increase, halving once per window with losses",
+        reference: "RFC 5681, RFC 6582, RFC 9002 section 7",
+        defaults: defaults::<newreno::Config>,
+        schema: schema::<newreno::Config>,
+        build: |setup, params| boxed(newreno::NewReno::new(setup, &parse(params)?)),
+    },
+];
 
 /// The entry called `name` (or by an alias), or none.
 pub fn find(name: &str) -> Option<&'static Entry> {
     CONTROLLERS
         .iter()
         .find(|e| e.name == name || e.aliases.contains(&name))
+}
+
+/// Makes the controller called `name`; the error names what is accepted.
+pub fn build(name: &str, setup: &Setup, params: &Value) -> Result<Box<dyn Controller>, String> {
+    let entry = find(name).ok_or_else(|| {
+        let known = CONTROLLERS
+            .iter()
+            .map(|e| e.name)
+            .collect::<Vec<_>>()
+            .join(", ");
+        format!("unknown controller '{name}' (accepted: {known})")
+    })?;
+    (entry.build)(setup, params).map_err(|e| format!("controller {}: {e}", entry.name))
 }
 
 fn defaults<C: Default + Serialize>() -> Value {
