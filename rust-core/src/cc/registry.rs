@@ -1,6 +1,6 @@
 //! The one list of controllers.
 
-use super::{Controller, Setup, copa, copa_icn, cubic, fixed, newreno};
+use super::{Controller, Setup, bbr, copa, copa_icn, cubic, fixed, newreno};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,6 +30,15 @@ pub struct Entry {
 
 /// All controllers, by name.
 pub const CONTROLLERS: &[Entry] = &[
+    Entry {
+        name: "bbr",
+        aliases: &["bbr1", "bbrv1"],
+        summary: "model-based: paces at the estimated bottleneck bandwidth",
+        reference: "draft-cardwell-iccrg-bbr-congestion-control-00",
+        defaults: defaults::<bbr::Config>,
+        schema: schema::<bbr::Config>,
+        build: |setup, params| boxed(bbr::Bbr::new(setup, &parse(params)?)),
+    },
     Entry {
         name: "copa",
         aliases: &[],
