@@ -50,7 +50,11 @@ pub type WindowedMax<T> = Windowed<T, Max>;
 impl<T: Copy, B: Better<T>> Windowed<T, B> {
     /// An empty filter over the last `window` (in the unit of the positions).
     pub fn new(window: u64) -> Self {
-        Windowed { samples: VecDeque::new(), window, better: std::marker::PhantomData }
+        Windowed {
+            samples: VecDeque::new(),
+            window,
+            better: std::marker::PhantomData,
+        }
     }
 
     /// An empty filter over the last `window` of time.
@@ -70,7 +74,11 @@ impl<T: Copy, B: Better<T>> Windowed<T, B> {
 
     /// Adds a sample taken at `position`, which must not be before the previous one.
     pub fn insert(&mut self, position: u64, value: T) {
-        while self.samples.back().is_some_and(|(_, v)| B::dominates(&value, v)) {
+        while self
+            .samples
+            .back()
+            .is_some_and(|(_, v)| B::dominates(&value, v))
+        {
             self.samples.pop_back();
         }
         self.samples.push_back((position, value));

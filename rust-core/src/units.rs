@@ -301,7 +301,11 @@ impl Sub for Bytes {
     type Output = Bytes;
     /// Panics if `other` is larger: a byte count below zero is a bookkeeping error.
     fn sub(self, other: Bytes) -> Bytes {
-        Bytes(self.0.checked_sub(other.0).expect("a byte count went below zero"))
+        Bytes(
+            self.0
+                .checked_sub(other.0)
+                .expect("a byte count went below zero"),
+        )
     }
 }
 
@@ -344,7 +348,8 @@ impl Div<Rate> for Bytes {
         if rate.0 == 0 {
             return Duration::MAX;
         }
-        let nanos = (u128::from(self.0) * 8 * u128::from(NANOS_PER_SEC)).div_ceil(u128::from(rate.0));
+        let nanos =
+            (u128::from(self.0) * 8 * u128::from(NANOS_PER_SEC)).div_ceil(u128::from(rate.0));
         Duration(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 }
@@ -441,9 +446,18 @@ mod tests {
 
     #[test]
     fn rates_bytes_and_durations_convert_into_each_other() {
-        assert_eq!(Bytes::new(1250) / Duration::from_millis(1), Rate::from_mbps(10.0));
-        assert_eq!(Bytes::new(1250) / Rate::from_mbps(10.0), Duration::from_millis(1));
-        assert_eq!(Rate::from_mbps(10.0) * Duration::from_millis(1), Bytes::new(1250));
+        assert_eq!(
+            Bytes::new(1250) / Duration::from_millis(1),
+            Rate::from_mbps(10.0)
+        );
+        assert_eq!(
+            Bytes::new(1250) / Rate::from_mbps(10.0),
+            Duration::from_millis(1)
+        );
+        assert_eq!(
+            Rate::from_mbps(10.0) * Duration::from_millis(1),
+            Bytes::new(1250)
+        );
     }
 
     #[test]

@@ -59,7 +59,14 @@ mod bridge {
         fn sample_link(self: &mut RunWriter, link: u32, now_ns: u64, counters: &LinkCounters);
         /// Something happened to a flow: a row of `events.csv`. Kinds: loss, timeout, cut, phase,
         /// restart, end.
-        fn on_event(self: &mut RunWriter, flow: u32, now_ns: u64, kind: &str, value: f64, text: &str);
+        fn on_event(
+            self: &mut RunWriter,
+            flow: u32,
+            now_ns: u64,
+            kind: &str,
+            value: f64,
+            text: &str,
+        );
         /// The flow's last state, whether it ended or not.
         fn finish_flow(self: &mut RunWriter, flow: u32, end_ns: u64, receiver: &Receiver);
         /// The link's last counters.

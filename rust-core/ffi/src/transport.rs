@@ -118,7 +118,11 @@ mod bridge {
         /// The time asked for by `next_timer_ns` has come (calling earlier does no harm).
         unsafe fn on_timeout<'a>(self: &'a mut Receiver, now_ns: u64) -> Step<'a>;
         /// The replica or the path changed: start over with the controller, keep what arrived.
-        unsafe fn on_path_change<'a>(self: &'a mut Receiver, now_ns: u64, replica: bool) -> Step<'a>;
+        unsafe fn on_path_change<'a>(
+            self: &'a mut Receiver,
+            now_ns: u64,
+            replica: bool,
+        ) -> Step<'a>;
         /// Gives the transfer up.
         unsafe fn cancel<'a>(self: &'a mut Receiver, now_ns: u64) -> Step<'a>;
 

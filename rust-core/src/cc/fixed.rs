@@ -18,7 +18,10 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { window: Setup::INITIAL_WINDOW, pacing_mbps: 0.0 }
+        Config {
+            window: Setup::INITIAL_WINDOW,
+            pacing_mbps: 0.0,
+        }
     }
 }
 
@@ -32,10 +35,16 @@ impl Fixed {
     /// A fixed window of `config.window` packets of `setup.mss`.
     pub fn new(setup: &Setup, config: &Config) -> Result<Fixed, String> {
         if !(config.window >= 1.0 && config.window <= 1e9) {
-            return Err(format!("window: {} packets is not in 1..1e9", config.window));
+            return Err(format!(
+                "window: {} packets is not in 1..1e9",
+                config.window
+            ));
         }
         if !(config.pacing_mbps >= 0.0 && config.pacing_mbps <= 1e6) {
-            return Err(format!("pacing_mbps: {} is not in 0..1e6", config.pacing_mbps));
+            return Err(format!(
+                "pacing_mbps: {} is not in 0..1e6",
+                config.pacing_mbps
+            ));
         }
         let pacing = Rate::from_mbps(config.pacing_mbps);
         Ok(Fixed {
@@ -61,7 +70,10 @@ impl Controller for Fixed {
     }
 
     fn snapshot(&self) -> Snapshot {
-        Snapshot { phase: Phase::Fixed, ..Snapshot::default() }
+        Snapshot {
+            phase: Phase::Fixed,
+            ..Snapshot::default()
+        }
     }
 
     fn boxed_clone(&self) -> Box<dyn Controller> {

@@ -38,7 +38,9 @@ pub const CONTROLLERS: &[Entry] = &[Entry {
 
 /// The entry called `name` (or by an alias), or none.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    CONTROLLERS.iter().find(|e| e.name == name || e.aliases.contains(&name))
+    CONTROLLERS
+        .iter()
+        .find(|e| e.name == name || e.aliases.contains(&name))
 }
 
 fn defaults<C: Default + Serialize>() -> Value {

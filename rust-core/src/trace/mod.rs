@@ -1,1 +1,5 @@
-//! trace
+//! What a run writes.
+
+mod distribution;
+
+pub use distribution::Distribution;
