@@ -1,7 +1,7 @@
 //! Bridge of the transport engines: `ferrocc::transport`.
 
 #[cxx::bridge(namespace = "ferrocc::transport")]
-mod bridge {
+pub(crate) mod bridge {
     #[namespace = "ferrocc"]
     extern "C++" {
         include!("ferrocc-ffi/src/types.rs.h");
@@ -26,6 +26,8 @@ mod bridge {
         ndc: Eid,
         /// Whether payload is real: it is then checked against the NDC's EID.
         verify: bool,
+        /// The replica's clock minus the receiver's; taken out of the reported one-way delays only.
+        replica_clock_offset_ns: i64,
     }
 
     /// All that follows from one event at a receiver. Counters are totals since `open`.
@@ -128,10 +130,11 @@ mod bridge {
 
         /// A replica without content.
         fn new_replica() -> Box<Replica>;
-        /// Adds an NDC of `size_bytes` virtual bytes and returns its EID, made from `name`.
+        /// Adds an NDC of `size_bytes` virtual bytes and returns its EID, made from `name`;
+        /// `u64::MAX` for content without an end.
         fn add_virtual(self: &mut Replica, name: &str, size_bytes: u64) -> Eid;
         /// Adds an NDC of real pseudo-random bytes and returns its self-certifying EID.
-        fn add_synthetic(self: &mut Replica, seed: u64, size_bytes: u64) -> Eid;
+        fn add_synthetic(self: &mut Replica, seed: u64, size_bytes: u64) -> Result<Eid>;
         /// A REQ arrived. `clock_ns` is the replica's own clock, which stamps the DATA.
         unsafe fn on_request<'a>(
             self: &'a mut Replica,
@@ -139,7 +142,170 @@ mod bridge {
             header: &[u8],
         ) -> ReplicaStep<'a>;
 
+        /// The EID of a device of this name.
+        fn device_eid(name: &str) -> Eid;
         /// The name of a phase number.
         fn phase_name(phase: u8) -> &'static str;
     }
+}
+
+use crate::convert;
+use bridge::{ReceiverConfig, ReplicaStep, Step};
+use ferrocc::cc::{Phase, RestartCause, Setup, registry};
+use ferrocc::transport::{self, Datagram, ReceiverOptions};
+use ferrocc::units::{Bytes, Instant};
+use ferrocc::wire;
+use types::{Eid, TxPacket};
+
+use crate::types;
+
+/// A receiving end, with its output in the bridge's form.
+pub struct Receiver {
+    engine: transport::Receiver,
+    packets: Vec<TxPacket>,
+}
+
+impl Receiver {
+    /// The engine, for the bridges that report on it.
+    pub(crate) fn engine(&self) -> &transport::Receiver {
+        &self.engine
+    }
+
+    fn answer(&mut self, step: &transport::Step) -> Step<'_> {
+        let output = self.engine.output();
+        convert::packets(output, &mut self.packets);
+        convert::step(step, self.engine.stats(), &self.packets, output)
+    }
+
+    fn open(&mut self, now_ns: u64) -> Step<'_> {
+        let step = self.engine.open(Instant::from_nanos(now_ns));
+        self.answer(&step)
+    }
+
+    fn on_datagram(
+        &mut self,
+        now_ns: u64,
+        header: &[u8],
+        payload_len: u32,
+        payload: &[u8],
+    ) -> Step<'_> {
+        let datagram = Datagram {
+            header,
+            payload_len,
+            payload,
+        };
+        let step = self
+            .engine
+            .on_datagram(Instant::from_nanos(now_ns), datagram);
+        self.answer(&step)
+    }
+
+    fn on_timeout(&mut self, now_ns: u64) -> Step<'_> {
+        let step = self.engine.on_timeout(Instant::from_nanos(now_ns));
+        self.answer(&step)
+    }
+
+    fn on_path_change(&mut self, now_ns: u64, replica: bool) -> Step<'_> {
+        let cause = if replica {
+            RestartCause::ReplicaChanged
+        } else {
+            RestartCause::PathChanged
+        };
+        let step = self
+            .engine
+            .on_path_change(Instant::from_nanos(now_ns), cause);
+        self.answer(&step)
+    }
+
+    fn cancel(&mut self, now_ns: u64) -> Step<'_> {
+        let step = self.engine.cancel(Instant::from_nanos(now_ns));
+        self.answer(&step)
+    }
+}
+
+fn new_receiver(config: &ReceiverConfig) -> Result<Box<Receiver>, String> {
+    let options: ReceiverOptions = json(&config.options, "options")?;
+    options.validate()?;
+    let params: serde_json::Value = json(&config.controller_params, "controller_params")?;
+    let setup = Setup {
+        mss: options.mss(),
+        packet_size: options.mss() + Bytes::new(ReceiverOptions::HEADER_BYTES),
+        initial_window: options.initial_window,
+        draw: config.draw,
+    };
+    let controller = registry::build(&config.controller, &setup, &params)?;
+    let config = transport::ReceiverConfig {
+        device: convert::eid(&config.device),
+        ndc: convert::eid(&config.ndc),
+        verify: config.verify,
+        replica_clock_offset_ns: config.replica_clock_offset_ns,
+        options,
+    };
+    let engine = transport::Receiver::new(config, controller)?;
+    Ok(Box::new(Receiver {
+        engine,
+        packets: Vec::new(),
+    }))
+}
+
+/// Reads a JSON object; empty text is the empty object.
+fn json<T: serde::de::DeserializeOwned>(text: &str, field: &str) -> Result<T, String> {
+    let text = if text.is_empty() { "{}" } else { text };
+    serde_json::from_str(text).map_err(|e| format!("{field}: {e}"))
+}
+
+/// A replica node, with its output in the bridge's form.
+pub struct Replica {
+    engine: transport::Replica,
+    packets: Vec<TxPacket>,
+}
+
+impl Replica {
+    /// Real content is kept in memory; more than this is a mistake.
+    const MAX_REAL_BYTES: u64 = 4 << 30;
+
+    fn add_virtual(&mut self, name: &str, size_bytes: u64) -> Eid {
+        convert::bridge_eid(self.engine.add_virtual(name, size_bytes))
+    }
+
+    fn add_synthetic(&mut self, seed: u64, size_bytes: u64) -> Result<Eid, String> {
+        if size_bytes > Replica::MAX_REAL_BYTES {
+            return Err(format!(
+                "real content of {size_bytes} bytes is more than 4 GiB"
+            ));
+        }
+        Ok(convert::bridge_eid(
+            self.engine.add_synthetic(seed, size_bytes as usize),
+        ))
+    }
+
+    fn on_request(&mut self, clock_ns: i64, header: &[u8]) -> ReplicaStep<'_> {
+        self.engine.on_request(clock_ns, header);
+        let output = self.engine.output();
+        convert::packets(output, &mut self.packets);
+        ReplicaStep {
+            packets: &self.packets,
+            headers: &output.headers,
+            payload: &output.payload,
+            malformed: self.engine.malformed(),
+            unknown: self.engine.unknown(),
+        }
+    }
+}
+
+fn new_replica() -> Box<Replica> {
+    Box::new(Replica {
+        engine: transport::Replica::new(),
+        packets: Vec::new(),
+    })
+}
+
+fn device_eid(name: &str) -> Eid {
+    convert::bridge_eid(wire::Eid::of_name(name))
+}
+
+fn phase_name(phase: u8) -> &'static str {
+    Phase::ALL
+        .get(usize::from(phase))
+        .map_or("unknown", |p| p.as_str())
 }

@@ -37,3 +37,53 @@ mod bridge {
         fn set_mark(header: &mut [u8]) -> bool;
     }
 }
+
+use bridge::HeaderView;
+use ferrocc::wire::{self, Kind, Repr};
+
+fn header_len(prefix: &[u8]) -> u32 {
+    wire::header_len(prefix).map_or(0, |n| n as u32)
+}
+
+fn describe(header: &[u8]) -> String {
+    match Repr::parse(header) {
+        Ok(repr) => repr.to_string(),
+        Err(error) => format!("malformed ICN header: {error}"),
+    }
+}
+
+fn view(header: &[u8]) -> HeaderView {
+    let parsed = Repr::parse(header);
+    let flags = header.get(wire::ID_LEN + 1).copied().unwrap_or(0);
+    let Ok(repr) = parsed else {
+        return HeaderView {
+            valid: false,
+            message_type: 0,
+            flags: 0,
+            packet_number: 0,
+            offset_bytes: 0,
+            length_bytes: 0,
+            header_len: 0,
+            source: [0; 20],
+            destination: [0; 20],
+        };
+    };
+    HeaderView {
+        valid: true,
+        message_type: match repr.kind {
+            Kind::Request { .. } => 1,
+            Kind::Data { .. } => 2,
+        },
+        flags,
+        packet_number: repr.packet_number,
+        offset_bytes: repr.offset,
+        length_bytes: repr.length,
+        header_len: header_len(header),
+        source: repr.source.0,
+        destination: repr.destination.0,
+    }
+}
+
+fn set_mark(header: &mut [u8]) -> bool {
+    wire::set_mark(header)
+}

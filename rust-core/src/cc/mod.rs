@@ -12,8 +12,14 @@
 //! To add a controller: write `cc/<name>.rs`, add a row to [`registry::CONTROLLERS`]. The scenario
 //! schema, `--list`, the ns-3 attributes and the conformance tests follow from the row.
 
+pub mod cubic;
 pub mod fixed;
+mod hystart;
+pub mod newreno;
 pub mod registry;
+#[cfg(test)]
+mod testing;
+mod window;
 
 use crate::units::{Bytes, Duration, Instant, OneWay, Rate};
 use std::fmt;
@@ -180,6 +186,13 @@ pub struct Timeout<'a> {
     pub next_pn: u64,
     /// Outstanding bytes after the lost ones were taken off.
     pub in_flight: Bytes,
+}
+
+impl Timeout<'_> {
+    /// The highest packet number among the lost units.
+    pub fn largest_pn(&self) -> u64 {
+        self.units.last().map_or(0, |u| u.pn)
+    }
 }
 
 /// Why a controller must start over.

@@ -1,6 +1,6 @@
 //! The one list of controllers.
 
-use super::{Controller, Setup, fixed};
+use super::{Controller, Setup, cubic, fixed, newreno};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,21 +26,54 @@ pub struct Entry {
 }
 
 /// All controllers, by name.
-pub const CONTROLLERS: &[Entry] = &[Entry {
-    name: "fixed",
-    aliases: &[],
-    summary: "constant window, no congestion control",
-    reference: "-",
-    defaults: defaults::<fixed::Config>,
-    schema: schema::<fixed::Config>,
-    build: |setup, params| boxed(fixed::Fixed::new(setup, &parse(params)?)),
-}];
+pub const CONTROLLERS: &[Entry] = &[
+    Entry {
+        name: "cubic",
+        aliases: &[],
+        summary: "window along a cubic function of the time since the last loss",
+        reference: "RFC 9438; slow start exit: RFC 9406",
+        defaults: defaults::<cubic::Config>,
+        schema: schema::<cubic::Config>,
+        build: |setup, params| boxed(cubic::Cubic::new(setup, &parse(params)?)),
+    },
+    Entry {
+        name: "fixed",
+        aliases: &[],
+        summary: "constant window, no congestion control",
+        reference: "-",
+        defaults: defaults::<fixed::Config>,
+        schema: schema::<fixed::Config>,
+        build: |setup, params| boxed(fixed::Fixed::new(setup, &parse(params)?)),
+    },
+    Entry {
+        name: "newreno",
+        aliases: &["reno", "new-reno"],
+        summary: "additive increase, halving once per window with losses",
+        reference: "RFC 5681, RFC 6582, RFC 9002 section 7",
+        defaults: defaults::<newreno::Config>,
+        schema: schema::<newreno::Config>,
+        build: |setup, params| boxed(newreno::NewReno::new(setup, &parse(params)?)),
+    },
+];
 
 /// The entry called `name` (or by an alias), or none.
 pub fn find(name: &str) -> Option<&'static Entry> {
     CONTROLLERS
         .iter()
         .find(|e| e.name == name || e.aliases.contains(&name))
+}
+
+/// Makes the controller called `name`; the error names what is accepted.
+pub fn build(name: &str, setup: &Setup, params: &Value) -> Result<Box<dyn Controller>, String> {
+    let entry = find(name).ok_or_else(|| {
+        let known = CONTROLLERS
+            .iter()
+            .map(|e| e.name)
+            .collect::<Vec<_>>()
+            .join(", ");
+        format!("unknown controller '{name}' (accepted: {known})")
+    })?;
+    (entry.build)(setup, params).map_err(|e| format!("controller {}: {e}", entry.name))
 }
 
 fn defaults<C: Default + Serialize>() -> Value {

@@ -1,0 +1,13 @@
+//! Compiles the C++ side of the bridges into the static library. Headers appear under
+//! `target/cxxbridge/`.
+
+fn main() {
+    const BRIDGES: [&str; 3] = ["src/types.rs", "src/transport.rs", "src/wire.rs"];
+    cxx_build::bridges(BRIDGES)
+        .std("c++17")
+        .warnings(false)
+        .compile("ferrocc_ffi_glue");
+    for bridge in BRIDGES {
+        println!("cargo:rerun-if-changed={bridge}");
+    }
+}

@@ -1,0 +1,36 @@
+//! What a receiver counts over a transfer.
+
+use crate::trace::Distribution;
+
+/// Totals and distributions since the transfer was opened.
+#[derive(Debug, Clone, Default)]
+pub struct Stats {
+    /// Round-trip times of all valid samples.
+    pub rtt: Distribution,
+    /// Smoothed round-trip time (RFC 6298), once per sample.
+    pub srtt: Distribution,
+    /// One-way DATA delays with the known clock offset taken out (the control never does that).
+    pub one_way: Distribution,
+    /// REQ packets sent.
+    pub requests: u64,
+    /// DATA packets for this transfer that arrived, duplicates among them.
+    pub data: u64,
+    /// Units declared lost, by later arrivals or timeout.
+    pub losses: u64,
+    /// Units requested again.
+    pub retransmissions: u64,
+    /// Units that arrived although they had arrived before.
+    pub duplicates: u64,
+    /// Units that arrived after they had been declared lost, for the first time.
+    pub spurious_losses: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Units that arrived with a mark.
+    pub marks: u64,
+    /// Reductions of the window on loss, timeout or mark.
+    pub window_cuts: u64,
+    /// Of these, cuts on losses that all turned out to be spurious.
+    pub unnecessary_window_cuts: u64,
+    /// Packets that were not valid or did not belong to the transfer.
+    pub malformed: u64,
+}

@@ -1,0 +1,281 @@
+//! What every controller of the registry must hold, whatever happens to it. A new controller is
+//! tested by being registered.
+
+mod model;
+
+use ferrocc::cc::registry::{CONTROLLERS, Entry, find};
+use ferrocc::cc::{Setup, Snapshot};
+use ferrocc::units::{Bytes, Duration, Instant, Rate};
+use model::{Effect, Model, Op, Origin, any_op};
+use proptest::prelude::*;
+
+/// Controllers that answer a loss episode with one multiplicative reduction.
+const MULTIPLICATIVE: [&str; 2] = ["cubic", "newreno"];
+
+fn any_setup() -> impl Strategy<Value = Setup> {
+    let mss = prop_oneof![Just(1u64), Just(100), Just(1250), Just(1392), Just(65_000)];
+    (mss, 0.0f64..1.0).prop_map(|(mss, draw)| Setup {
+        mss: Bytes::new(mss),
+        packet_size: Bytes::new(mss + 108),
+        draw,
+        ..Setup::default()
+    })
+}
+
+fn any_start() -> impl Strategy<Value = Instant> {
+    prop_oneof![
+        Just(Instant::ZERO),
+        (0u64..1 << 62).prop_map(Instant::from_nanos)
+    ]
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    prop::collection::vec(any_op(), 1..120)
+}
+
+/// Window and pacing are usable and all traced numbers are numbers.
+fn check_outputs(entry: &Entry, model: &Model) {
+    let allowance = model.allowance();
+    let name = entry.name;
+    assert!(
+        allowance.window >= model.setup.mss,
+        "{name}: window {:?}",
+        allowance.window
+    );
+    assert!(
+        allowance.window < Bytes::MAX,
+        "{name}: the window is not finite"
+    );
+    if let Some(pacing) = allowance.pacing {
+        assert!(
+            pacing > Rate::ZERO && pacing < Rate::MAX,
+            "{name}: pacing {pacing:?}"
+        );
+    }
+    let Snapshot {
+        delta,
+        velocity,
+        pacing_gain,
+        ..
+    } = model.controller.snapshot();
+    for (what, value) in [
+        ("delta", delta),
+        ("velocity", velocity),
+        ("pacing gain", pacing_gain),
+    ] {
+        assert!(
+            value.is_none_or(|v| v.is_finite() && v > 0.0),
+            "{name}: {what} {value:?}"
+        );
+    }
+}
+
+/// At most one reduction for what was requested before the previous one.
+#[derive(Default)]
+struct Episodes {
+    window: Bytes,
+    ssthresh: Option<Bytes>,
+    /// Requests below this left before the last reduction.
+    covered: u64,
+}
+
+impl Episodes {
+    fn check(&mut self, entry: &Entry, model: &Model, effect: Effect) {
+        let window = model.allowance().window;
+        let ssthresh = model.controller.snapshot().ssthresh;
+        match effect {
+            Effect::Congestion { largest_pn } => {
+                if window < self.window {
+                    assert!(
+                        largest_pn >= self.covered,
+                        "{}: reduced again for request {largest_pn}, all below {} were covered",
+                        entry.name,
+                        self.covered
+                    );
+                    self.covered = model.next_pn;
+                }
+            }
+            Effect::Timeout { largest_pn } => {
+                // The window may collapse further; the threshold must not follow twice.
+                if ssthresh != self.ssthresh {
+                    assert!(
+                        largest_pn >= self.covered,
+                        "{}: threshold cut twice",
+                        entry.name
+                    );
+                }
+                self.covered = model.next_pn;
+            }
+            Effect::Restart => self.covered = model.next_pn,
+            Effect::Grew => {
+                assert!(
+                    window >= self.window,
+                    "{}: reduced without a loss",
+                    entry.name
+                );
+            }
+            Effect::Nothing => {}
+        }
+        (self.window, self.ssthresh) = (window, ssthresh);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    #[test]
+    fn outputs_are_usable_after_any_event(
+        setup in any_setup(), now in any_start(), ops in ops(),
+    ) {
+        for entry in CONTROLLERS {
+            let mut model = Model::new(entry, setup, Origin { now, ..Origin::default() });
+            check_outputs(entry, &model);
+            for op in &ops {
+                model.apply(*op, &mut |model, _| check_outputs(entry, model));
+            }
+        }
+    }
+
+    #[test]
+    fn one_reduction_per_loss_episode(setup in any_setup(), ops in ops()) {
+        for entry in MULTIPLICATIVE.map(|name| find(name).expect("registered")) {
+            let mut model = Model::new(entry, setup, Origin::default());
+            let mut episodes =
+                Episodes { window: model.allowance().window, ..Episodes::default() };
+            for op in &ops {
+                model.apply(*op, &mut |model, effect| episodes.check(entry, model, effect));
+            }
+        }
+    }
+
+    #[test]
+    fn equal_events_give_equal_state(
+        setup in any_setup(), before in ops(), after in ops(),
+    ) {
+        for entry in CONTROLLERS {
+            let mut original = Model::new(entry, setup, Origin::default());
+            let mut again = Model::new(entry, setup, Origin::default());
+            for op in &before {
+                original.apply(*op, &mut |_, _| ());
+                again.apply(*op, &mut |_, _| ());
+            }
+            let mut copy = original.fork();
+            for op in &after {
+                original.apply(*op, &mut |_, _| ());
+                again.apply(*op, &mut |_, _| ());
+                copy.apply(*op, &mut |_, _| ());
+            }
+            let state = format!("{:?}", original.controller);
+            prop_assert_eq!(&state, &format!("{:?}", again.controller));
+            prop_assert_eq!(&state, &format!("{:?}", copy.controller));
+        }
+    }
+
+    /// Counters that start behind 2^32 and a later start of the clock change nothing.
+    #[test]
+    fn the_origin_of_counters_and_clocks_does_not_matter(
+        setup in any_setup(), ops in ops(), offset in any::<i32>(),
+    ) {
+        let shifted = Origin {
+            now: Instant::from_millis(7_200_123),
+            pn: (1 << 32) - 5,
+            delivered: Bytes::new((1 << 32) - 5000),
+            clock_offset_ns: i64::from(offset) * 1_000_000,
+        };
+        for entry in CONTROLLERS {
+            let mut plain = Model::new(entry, setup, Origin::default());
+            let mut other = Model::new(entry, setup, shifted);
+            for op in ops.iter().filter(|op| !matches!(op, Op::Wait { ns } if *ns > 1 << 60)) {
+                plain.apply(*op, &mut |_, _| ());
+                other.apply(*op, &mut |_, _| ());
+                prop_assert_eq!(plain.allowance(), other.allowance(), "{}", entry.name);
+                prop_assert_eq!(
+                    plain.controller.snapshot(), other.controller.snapshot(), "{}", entry.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_restart_returns_to_the_first_window(setup in any_setup(), ops in ops()) {
+        for entry in CONTROLLERS {
+            let mut model = Model::new(entry, setup, Origin::default());
+            let first = model.allowance().window;
+            for op in ops.iter().chain(&[Op::Restart { replica: true }]) {
+                model.apply(*op, &mut |_, _| ());
+            }
+            prop_assert_eq!(model.allowance().window, first, "{}", entry.name);
+        }
+    }
+}
+
+/// A minute without requests neither grows the window nor makes up for the lost time afterwards.
+#[test]
+fn a_minute_of_idleness_gives_no_credit() {
+    let round = Op::Round {
+        rtt_us: 50_000,
+        app_limited: false,
+    };
+    for entry in CONTROLLERS {
+        let mut model = Model::new(entry, Setup::default(), Origin::default());
+        for _ in 0..3 {
+            model.apply(round, &mut |_, _| ());
+        }
+        model.apply(
+            Op::Send {
+                packets: 8,
+                app_limited: false,
+            },
+            &mut |_, _| (),
+        );
+        model.apply(Op::Loss { units: 1 }, &mut |_, _| ());
+        for _ in 0..20 {
+            model.apply(round, &mut |_, _| ());
+        }
+        let before = model.allowance().window;
+        model.now += Duration::from_secs(60);
+        model.apply(round, &mut |model, _| check_outputs(entry, model));
+        let after = model.allowance().window;
+        assert!(
+            after <= before * 2,
+            "{}: {before:?} to {after:?} in a round",
+            entry.name
+        );
+        for _ in 0..20 {
+            model.apply(round, &mut |model, _| check_outputs(entry, model));
+        }
+    }
+}
+
+#[test]
+fn rows_are_sorted_unambiguous_and_complete() {
+    let names: Vec<&str> = CONTROLLERS.iter().map(|e| e.name).collect();
+    assert!(names.is_sorted(), "{names:?}");
+    let mut all: Vec<&str> = names.clone();
+    all.extend(CONTROLLERS.iter().flat_map(|e| e.aliases));
+    for name in &all {
+        assert_eq!(
+            all.iter().filter(|n| *n == name).count(),
+            1,
+            "{name} names two rows"
+        );
+        assert!(
+            name.bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+        );
+    }
+    for entry in CONTROLLERS {
+        assert!(
+            !entry.summary.is_empty() && !entry.summary.contains('\n'),
+            "{}",
+            entry.name
+        );
+        assert!(!entry.reference.is_empty(), "{}", entry.name);
+        let error = (entry.build)(&Setup::default(), &serde_json::json!({"no_such_field": 1}))
+            .expect_err("unknown parameters are rejected");
+        assert!(
+            error.contains("no_such_field") && !error.contains('\n'),
+            "{error}"
+        );
+    }
+}
