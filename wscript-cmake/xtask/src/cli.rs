@@ -78,7 +78,7 @@ pub struct Ns3Options {
 /// Options of `bench`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct BenchOptions {
-    /// Also the rows that take longer
+    /// Five times as many packets
     #[arg(long)]
     pub full: bool,
     /// Keep the figures under this name

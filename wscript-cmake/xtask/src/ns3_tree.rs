@@ -9,7 +9,7 @@ use crate::failure::{Failure, IoContext, Result};
 
 /// The modules that ferrocc's own build of a tree enables.
 pub const MODULES: &str = "internet;point-to-point;traffic-control;applications;flow-monitor;\
-                           mobility;internet-apps;ferrocc";
+                           mobility;internet-apps;netanim;ferrocc";
 
 /// The oldest ns-3 that the module supports.
 const OLDEST: (u32, u32) = (3, 37);

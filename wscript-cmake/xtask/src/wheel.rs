@@ -14,7 +14,7 @@ use crate::python::{self, Venv, sha256};
 const PROJECT: &str = "ns3";
 
 /// The release that the module is built and tested against.
-const VERSION: &str = "3.44.post0";
+pub const VERSION: &str = "3.44.post0";
 
 /// SHA-256 of `ns3-3.44.post0-cp311-cp311-manylinux_2_28_x86_64.whl`.
 const SHA256: &str = "2a98479a4a3a1bb819b95ce061871a9d068268b42351b8f0ef598160939ba7ce";

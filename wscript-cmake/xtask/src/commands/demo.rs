@@ -7,7 +7,8 @@ use crate::context::Context;
 use crate::failure::{Failure, IoContext, Result};
 use crate::process;
 use crate::python::{self, Venv};
-use crate::{runner, scenarios};
+use crate::runner::{self, SCENARIOS};
+use crate::scenarios;
 
 /// The scenario that is run.
 const SCENARIO: &str = "demo";
@@ -20,7 +21,7 @@ pub fn run(out: &Path) -> Result<()> {
     ];
     scenarios::parse(&arguments)?;
     let context = Context::new()?;
-    let program = runner::ensure(&context)?;
+    let program = runner::ensure(&context, &[SCENARIOS], &[])?.path(SCENARIOS)?;
     let venv = python::ensure_analysis(&context)?;
     context
         .progress

@@ -25,7 +25,7 @@ pub fn run(options: TestOptions) -> Result<()> {
     apt::ensure(&context, &[&apt::BUILD[..], &[Need::Tshark]].concat())?;
     let checks = Checks { context: &context };
     checks.rust();
-    let venv = python::ensure_analysis(&context).ok();
+    let venv = checks.found("venv analysis", python::ensure_analysis(&context));
     checks.style(venv.as_ref());
     let wheel_runner = checks.wheel();
     let tree_runner = if options.quick { None } else { checks.tree() };
@@ -69,6 +69,20 @@ impl Checks<'_> {
             Ok(count_note(&log.text()))
         };
         self.context.progress.step(name, what, run).is_ok()
+    }
+
+    /// A set-up that did not succeed is a failed check, even where no step has said so.
+    fn found<T>(&self, name: &str, result: Result<T>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(failure) => {
+                let said = Some(failure.to_string());
+                if self.context.progress.records().last().is_none_or(|r| r.failure != said) {
+                    let _ = self.context.progress.step(name, "set up", |_| Err(failure));
+                }
+                None
+            }
+        }
     }
 
     fn cargo(&self, arguments: &[&str]) -> Command {
@@ -149,7 +163,7 @@ impl Checks<'_> {
                 .env("MYPYPATH", "src");
             self.command("mypy", "check the Python types", &mut mypy);
         }
-        if let Ok(checkers) = python::ensure_checkers(self.context) {
+        if let Some(checkers) = self.found("venv checkers", python::ensure_checkers(self.context)) {
             let files = cpp_files(repo);
             let what = format!("check the format of {} C++ files", files.len());
             let mut format = Command::new(checkers.program("clang-format"));
@@ -163,7 +177,7 @@ impl Checks<'_> {
 
     /// Builds and C++ suites on the wheel; the release runner.
     fn wheel(&self) -> Option<std::path::PathBuf> {
-        let wheel = wheel::ensure(self.context).ok()?;
+        let wheel = self.found("ns-3 wheel", wheel::ensure(self.context))?;
         let mut release = None;
         for profile in [Profile::Release, Profile::Debug] {
             let targets = [SCENARIOS, WHEEL_TESTS];
@@ -183,14 +197,15 @@ impl Checks<'_> {
 
     /// Build and C++ suites in a tree; its runner.
     fn tree(&self) -> Option<std::path::PathBuf> {
-        let tree = match runner::source(self.context).ok()? {
-            runner::Source::Tree(tree) if std::env::var_os("NS3_DIR").is_some() => {
-                tree.link(&runner::module(self.context).ok()?, false).ok()?;
-                tree.build(self.context, &[]).ok()?;
-                tree
-            }
-            _ => ns3::fetch_and_build(self.context).ok()?,
+        let tree = match runner::ns3_dir() {
+            Ok(None) => ns3::fetch_and_build(self.context),
+            Ok(Some(tree)) => runner::module(self.context)
+                .and_then(|module| tree.link(&module, false))
+                .and_then(|_| tree.build(self.context, &[]))
+                .map(|()| tree),
+            Err(failure) => Err(failure),
         };
+        let tree = self.found("ns-3 tree", tree)?;
         let name = format!("c++ tests {}", tree.version);
         let what = "run the module's suites in the ns-3 tree";
         let _ = self.context.progress.step(&name, what, |step| {
