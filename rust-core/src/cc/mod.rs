@@ -12,13 +12,22 @@
 //! To add a controller: write `cc/<name>.rs`, add a row to [`registry::CONTROLLERS`]. The scenario
 //! schema, `--list`, the ns-3 attributes and the conformance tests follow from the row.
 
+pub mod copa;
+pub mod copa_icn;
 pub mod cubic;
 pub mod fixed;
-mod hystart;
 pub mod newreno;
 pub mod registry;
+
+mod hystart;
+mod loss_brake;
+mod range;
+mod standing;
+#[cfg(test)]
+mod test_net;
 #[cfg(test)]
 mod testing;
+mod velocity;
 mod window;
 
 use crate::units::{Bytes, Duration, Instant, OneWay, Rate};

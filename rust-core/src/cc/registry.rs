@@ -1,10 +1,13 @@
 //! The one list of controllers.
 
-use super::{Controller, Setup, cubic, fixed, newreno};
+use super::{Controller, Setup, copa, copa_icn, cubic, fixed, newreno};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+/// Makes a controller; the error says which parameter is wrong.
+pub type Build = fn(&Setup, &Value) -> Result<Box<dyn Controller>, String>;
 
 /// A controller as users see it.
 #[derive(Debug, Clone, Copy)]
@@ -22,11 +25,30 @@ pub struct Entry {
     /// The JSON Schema of the parameters.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// Makes one from a JSON object of parameters (those left out have their defaults).
-    pub build: fn(&Setup, &Value) -> Result<Box<dyn Controller>, String>,
+    pub build: Build,
 }
 
 /// All controllers, by name.
 pub const CONTROLLERS: &[Entry] = &[
+    Entry {
+        name: "copa",
+        aliases: &[],
+        summary: "delay-based: follows the rate 1/(delta * queueing delay)",
+        reference: "Arun and Balakrishnan, Copa, NSDI 2018",
+        defaults: defaults::<copa::Config>,
+        schema: schema::<copa::Config>,
+        build: |setup, params| boxed(copa::Copa::new(setup, &parse(params)?)),
+    },
+    Entry {
+        name: "copa-icn",
+        aliases: &["copaicn"],
+        summary: "Copa on the one-way delay of DATA, with priority probes and delta by rate",
+        reference: "Copa-ICN: Improving Copa as a Congestion Control Algorithm in \
+                    Information-Centric Networking, section 4.2",
+        defaults: defaults::<copa_icn::Config>,
+        schema: schema::<copa_icn::Config>,
+        build: |setup, params| boxed(copa_icn::CopaIcn::new(setup, &parse(params)?)),
+    },
     Entry {
         name: "cubic",
         aliases: &[],

@@ -504,7 +504,8 @@ impl Receiver {
         let whole = mss.min(end.saturating_sub(offset));
         // Only what was requested: an offset out of nowhere must not stretch the bitmap.
         let requested = offset < self.next_offset;
-        (requested && offset % mss == 0 && u64::from(length) == whole).then_some(offset / mss)
+        (requested && offset.is_multiple_of(mss) && u64::from(length) == whole)
+            .then_some(offset / mss)
     }
 
     fn learn_size(&mut self, size: u64) {
@@ -521,7 +522,7 @@ impl Receiver {
             .take_from_offset(size, |t| *gone -= length(&t));
         self.to_repeat.retain(|s| s.offset < size);
         let mss = self.mss.get();
-        if size % mss != 0 {
+        if !size.is_multiple_of(mss) {
             let last = size - size % mss;
             let rest = (size % mss) as u32;
             self.in_flight -= Bytes::new(self.outstanding.shorten(last, rest));

@@ -1,0 +1,376 @@
+//! Copa-ICN: Copa with the one-way queueing delay of DATA, priority probes and a delta that follows
+//! the rate.
+//!
+//! Source: "Copa-ICN: Improving Copa as a Congestion Control Algorithm in Information-Centric
+//! Networking", section 4.2. It differs from Copa (see that module) in three points:
+//!
+//! 1. Queueing delay (section 4.2.2, equations (4)-(6)): `T_q = Tdat_standing - Tdat_min`, where
+//!    `Tdat` is a DATA unit's arrival time minus the replica's timestamp. The clocks' offset
+//!    cancels; a queue on the way of the requests does not lower the target. The present rate
+//!    stays `cwnd / RTTstanding`.
+//! 2. Priority probes (section 4.2.3): the first two requests of a transfer, and of each restart,
+//!    are flagged; their DATA overtakes queues and so measures the path without a queue.
+//! 3. Delta (section 4.2.4, equation (7)): `min(0.5, a * rate^2 + b)` with the rate in Mbps,
+//!    evaluated on every DATA. A slow flow is the more aggressive one, which speeds convergence up.
+//!
+//! The paper's Algorithms 1 and 2 follow from its text and Copa's; what the text leaves open is a
+//! parameter of [`Config`], with the default that is closest to its wording:
+//!
+//! - The rate in equation (7) is that of equation (3) ([`RateSource::Window`]) and counts packets
+//!   with all headers ([`RateSize::Packet`]): Table 1 speaks of MTU-sized packets.
+//! - A probe's sample enters `Tdat_min` but neither standing minimum, for it did not queue; else
+//!   `T_q` would be zero for SRTT/2 after it (`probe_in_standing`).
+//! - `Tdat_min` is "within 10 s", so that a probe is forgotten after 10 s ([`ProbeMemory::Paper`]).
+//!
+//! Until DATA that can queue has been measured, the window grows by one packet per packet. Where
+//! DATA carries no timestamps at all, the RTT stands in for `Tdat` and the second and third point
+//! remain. Losses, timeouts and application-limited rounds are treated as in Copa.
+
+use super::copa::{allowance, check_initial_window, initial_window, is_below_target, phase};
+use super::loss_brake::{self, LossBrake};
+use super::range::check;
+use super::standing::StandingDelay;
+use super::velocity::{Move, VelocityWindow};
+use super::{Allowance, Controller, Data, Loss, Restart, Sent, Setup, Snapshot, Timeout};
+use crate::feedback::RecoveryGuard;
+use crate::units::{Bytes, Duration, Instant, OneWay};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which rate equation (7) takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateSource {
+    /// `cwnd / RTTstanding`, the current rate of equation (3).
+    Window,
+    /// The last delivery-rate sample that was not application-limited (the window's before one).
+    Delivered,
+}
+
+/// What counts as a packet's size in equation (7)'s rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateSize {
+    /// A full DATA packet with all its headers (1358 B in the paper's experiments).
+    Packet,
+    /// Its payload only (1250 B).
+    Payload,
+}
+
+/// How often delta is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeltaUpdate {
+    /// "every time a DATA packet is received" (section 4.2.4).
+    EveryData,
+    /// Once per packet-timed round trip.
+    EveryRound,
+}
+
+/// How long a probe's sample counts in `Tdat_min`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProbeMemory {
+    /// Like every sample: as long as the window of `Tdat_min`.
+    Paper,
+    /// Until the replica or the path changes. Clock skew then adds up.
+    Keep,
+    /// As `Paper`, but one more request is flagged every `reprobe_interval_s`.
+    Reprobe,
+}
+
+/// Parameters of Copa-ICN.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// `a` of equation (7), 1/(packets Mbps^2), 0 to 1. Zero makes delta constant.
+    pub a_per_mbps2: f64,
+    /// `b` of equation (7): delta at rate zero, 1/packets, 0.001 to `delta_max`.
+    pub b: f64,
+    /// The largest delta, 1/packets, 0.001 to 10.
+    pub delta_max: f64,
+    /// Which rate equation (7) takes.
+    pub rate_source: RateSource,
+    /// What counts as a packet's size in it.
+    pub rate_size: RateSize,
+    /// How often delta is evaluated.
+    pub delta_update: DeltaUpdate,
+    /// How many requests are flagged at the start and after each restart, 0 to 100.
+    pub probes: u32,
+    /// How long a probe's sample counts.
+    pub probe_memory: ProbeMemory,
+    /// Seconds between later probes with `reprobe`, 0.1 to 3600.
+    pub reprobe_interval_s: f64,
+    /// Whether probes' samples enter the standing minima too.
+    pub probe_in_standing: bool,
+    /// First window in packets, 2 to 10000; 0 takes the transport's.
+    pub initial_window_packets: f64,
+    /// Over how many seconds `Tdat_min` is the minimum, 1 to 3600.
+    pub min_delay_window_s: f64,
+    /// Whether the window shrinks by 0.7 when more than 30 % of all packets are lost over two
+    /// round trips. The papers have no such rule.
+    pub loss_brake: bool,
+}
+
+impl Default for Config {
+    /// The Copa-ICN paper, section 4.2.
+    fn default() -> Config {
+        Config {
+            a_per_mbps2: 4.5e-5,
+            b: 0.05,
+            delta_max: 0.5,
+            rate_source: RateSource::Window,
+            rate_size: RateSize::Packet,
+            delta_update: DeltaUpdate::EveryData,
+            probes: 2,
+            probe_memory: ProbeMemory::Paper,
+            reprobe_interval_s: 8.0,
+            probe_in_standing: false,
+            initial_window_packets: 0.0,
+            min_delay_window_s: 10.0,
+            loss_brake: false,
+        }
+    }
+}
+
+impl Config {
+    fn validate(&self) -> Result<(), String> {
+        check("a_per_mbps2", self.a_per_mbps2, 0.0..=1.0)?;
+        check("delta_max", self.delta_max, 0.001..=10.0)?;
+        check("b", self.b, 0.001..=self.delta_max)?;
+        check("probes", f64::from(self.probes), 0.0..=100.0)?;
+        check("reprobe_interval_s", self.reprobe_interval_s, 0.1..=3600.0)?;
+        check("min_delay_window_s", self.min_delay_window_s, 1.0..=3600.0)?;
+        check_initial_window(self.initial_window_packets)
+    }
+
+    /// Equation (7) with its bound.
+    fn delta(&self, rate_mbps: f64) -> f64 {
+        (self.a_per_mbps2 * rate_mbps * rate_mbps + self.b).min(self.delta_max)
+    }
+}
+
+/// What is known about the path; a restart forgets it.
+#[derive(Debug, Clone)]
+struct Path {
+    rtt: StandingDelay<Duration>,
+    one_way: StandingDelay<OneWay>,
+    /// The smallest probe sample ([`ProbeMemory::Keep`]).
+    probe_min: Option<OneWay>,
+    /// Whether DATA carries timestamps.
+    stamped: bool,
+    /// The last delivery-rate sample, packets/s of payload.
+    delivered_pps: Option<f64>,
+    probes_left: u32,
+    last_probe: Option<Instant>,
+}
+
+impl Path {
+    fn new(config: &Config) -> Path {
+        let window = Duration::from_secs_f64(config.min_delay_window_s);
+        Path {
+            rtt: StandingDelay::new(window),
+            one_way: StandingDelay::new(window),
+            probe_min: None,
+            stamped: false,
+            delivered_pps: None,
+            probes_left: config.probes,
+            last_probe: None,
+        }
+    }
+
+    /// Takes in one arrival's samples.
+    fn on_data(&mut self, data: &Data, config: &Config, mss: Bytes) {
+        let queued = !data.probe || config.probe_in_standing;
+        if let Some(rtt) = data.rtt {
+            if queued {
+                self.rtt.insert(data.now, rtt);
+            } else {
+                self.rtt.insert_base(data.now, rtt);
+            }
+        }
+        if let Some(sample) = self.one_way_sample(data) {
+            if queued {
+                self.one_way.insert(data.now, sample);
+            } else {
+                self.one_way.insert_base(data.now, sample);
+            }
+            if data.probe {
+                self.probe_min = Some(self.probe_min.map_or(sample, |min| min.min(sample)));
+            }
+        }
+        self.rtt.advance(data.now, data.srtt);
+        self.one_way.advance(data.now, data.srtt);
+        if let Some(sample) = data.rate.filter(|r| !r.app_limited) {
+            self.delivered_pps = Some(sample.rate.as_packets_per_sec(mss));
+        }
+    }
+
+    /// Tdat, or the RTT as long as no DATA carried a timestamp.
+    fn one_way_sample(&mut self, data: &Data) -> Option<OneWay> {
+        if data.one_way.is_some() {
+            if !self.stamped {
+                self.stamped = true;
+                self.one_way.clear();
+                self.probe_min = None;
+            }
+            return data.one_way;
+        }
+        let rtt = data.rtt.filter(|_| !self.stamped)?;
+        Some(OneWay::from_nanos(
+            i64::try_from(rtt.as_nanos()).unwrap_or(i64::MAX),
+        ))
+    }
+
+    /// T_q (equation (5)); none before DATA that can queue was measured.
+    fn queue_delay(&self, memory: ProbeMemory) -> Option<Duration> {
+        let mut base = self.one_way.base()?;
+        if memory == ProbeMemory::Keep
+            && let Some(probe) = self.probe_min
+        {
+            base = base.min(probe);
+        }
+        Some(self.one_way.standing()?.saturating_above(base))
+    }
+}
+
+/// Copa-ICN.
+#[derive(Debug, Clone)]
+pub struct CopaIcn {
+    config: Config,
+    setup: Setup,
+    delta: f64,
+    window: VelocityWindow,
+    path: Path,
+    brake: Option<LossBrake>,
+    timeouts: RecoveryGuard,
+}
+
+impl CopaIcn {
+    /// Copa-ICN with `config`, or what is wrong with it.
+    pub fn new(setup: &Setup, config: &Config) -> Result<CopaIcn, String> {
+        config.validate()?;
+        Ok(CopaIcn {
+            config: *config,
+            setup: *setup,
+            delta: config.delta(0.0),
+            window: VelocityWindow::new(initial_window(setup, config.initial_window_packets)),
+            path: Path::new(config),
+            brake: config.loss_brake.then(LossBrake::default),
+            timeouts: RecoveryGuard::default(),
+        })
+    }
+
+    /// The rate of equation (7) in Mbps, given RTTstanding.
+    fn rate_mbps(&self, standing_rtt: Duration) -> f64 {
+        let window_pps = self.window.cwnd() / standing_rtt.as_secs_f64().max(1e-9);
+        let pps = match self.config.rate_source {
+            RateSource::Window => window_pps,
+            RateSource::Delivered => self.path.delivered_pps.unwrap_or(window_pps),
+        };
+        let bytes = match self.config.rate_size {
+            RateSize::Packet => self.setup.packet_size,
+            RateSize::Payload => self.setup.mss,
+        };
+        pps * bytes.get() as f64 * 8.0 / 1e6
+    }
+}
+
+impl Controller for CopaIcn {
+    fn on_sent(&mut self, sent: &Sent) {
+        if sent.probe {
+            self.path.probes_left = self.path.probes_left.saturating_sub(1);
+            self.path.last_probe = Some(sent.now);
+        }
+    }
+
+    fn on_data(&mut self, data: &Data) {
+        let packets = data.bytes.as_packets(self.setup.mss);
+        self.path.on_data(data, &self.config, self.setup.mss);
+        if let Some(brake) = &mut self.brake
+            && brake.on_data(data.now, data.pn, data.next_pn, packets, data.srtt)
+        {
+            self.window.scale(loss_brake::FACTOR);
+        }
+        if data.app_limited {
+            self.window.on_app_limited(data.now);
+            return;
+        }
+        let queue_delay = self.path.queue_delay(self.config.probe_memory);
+        let increase = match (self.path.rtt.standing(), queue_delay) {
+            (Some(rtt), Some(queue)) => {
+                if self.config.delta_update == DeltaUpdate::EveryData || data.round_start {
+                    self.delta = self.config.delta(self.rate_mbps(rtt));
+                }
+                is_below_target(self.window.cwnd(), rtt, self.delta, queue)
+            }
+            _ => true,
+        };
+        self.window.on_packets(&Move {
+            now: data.now,
+            srtt: data.srtt,
+            packets,
+            delta: self.delta,
+            increase,
+        });
+    }
+
+    fn on_loss(&mut self, loss: &Loss<'_>) {
+        if let Some(brake) = &mut self.brake {
+            for unit in loss.units {
+                brake.on_loss(unit.pn, unit.bytes.as_packets(self.setup.mss));
+            }
+        }
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout<'_>) {
+        if timeout
+            .units
+            .iter()
+            .any(|u| self.timeouts.is_new_episode(u.pn))
+        {
+            self.timeouts.begin(timeout.next_pn);
+            self.window.on_timeout();
+        }
+    }
+
+    fn on_restart(&mut self, _restart: &Restart) {
+        self.window = VelocityWindow::new(initial_window(
+            &self.setup,
+            self.config.initial_window_packets,
+        ));
+        self.path = Path::new(&self.config);
+        self.delta = self.config.delta(0.0);
+        self.brake = self.config.loss_brake.then(LossBrake::default);
+    }
+
+    fn wants_probe(&self, now: Instant) -> bool {
+        let due =
+            |last: Instant| now - last >= Duration::from_secs_f64(self.config.reprobe_interval_s);
+        self.path.probes_left > 0
+            || self.config.probe_memory == ProbeMemory::Reprobe
+                && self.path.last_probe.is_none_or(due)
+    }
+
+    fn allowance(&self) -> Allowance {
+        allowance(self.window.cwnd(), self.path.rtt.standing(), self.setup.mss)
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            phase: phase(&self.window),
+            delta: Some(self.delta),
+            velocity: Some(self.window.velocity()),
+            queue_delay: self.path.queue_delay(self.config.probe_memory),
+            min_rtt: self.path.rtt.base(),
+            ..Snapshot::default()
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;
