@@ -55,7 +55,9 @@ impl Programs {
 /// The folder that is linked into trees.
 pub fn module(context: &Context) -> Result<PathBuf> {
     let module = context.repo.join("ns3-module");
-    module.canonicalize().context(format!("cannot find {}", module.display()))
+    module
+        .canonicalize()
+        .context(format!("cannot find {}", module.display()))
 }
 
 /// NS3_DIR's tree; else the cache's, if this clone is linked into it; else the wheel.

@@ -33,9 +33,17 @@ mod tests {
 
     #[test]
     fn the_runners_options_are_understood_without_a_runner() {
-        assert_eq!(parse(&words("--scenario=base/topo-1 --flows=2")), Ok(Request::Run));
-        let Ok(Request::Print(text)) = parse(&words("--list")) else { panic!("not printed") };
-        assert!(text.contains("base/topo-1") && text.contains("copa-icn"), "{text}");
+        assert_eq!(
+            parse(&words("--scenario=base/topo-1 --flows=2")),
+            Ok(Request::Run)
+        );
+        let Ok(Request::Print(text)) = parse(&words("--list")) else {
+            panic!("not printed")
+        };
+        assert!(
+            text.contains("base/topo-1") && text.contains("copa-icn"),
+            "{text}"
+        );
     }
 
     #[test]

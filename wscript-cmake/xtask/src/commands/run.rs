@@ -22,7 +22,10 @@ pub fn run(scenario: &str, options: &[String]) -> Result<()> {
         let context = Context::new()?;
         runner::ensure(&context, &[SCENARIOS], &[])?.path(SCENARIOS)?
     };
-    let mut command = if arguments.iter().any(|argument| argument.starts_with("--cwd")) {
+    let mut command = if arguments
+        .iter()
+        .any(|argument| argument.starts_with("--cwd"))
+    {
         std::process::Command::new(&program)
     } else {
         runner::command(&program)?
@@ -41,8 +44,13 @@ fn arguments(scenario: &str, options: &[String]) -> Result<Vec<String>> {
             "run: {scenario} comes before the scenario's name (cargo xtask run NAME [options])"
         )));
     }
-    if let Some(second) = options.iter().find(|option| option.starts_with("--scenario")) {
-        return Err(Failure::usage(format!("run: {second} given besides the scenario {scenario}")));
+    if let Some(second) = options
+        .iter()
+        .find(|option| option.starts_with("--scenario"))
+    {
+        return Err(Failure::usage(format!(
+            "run: {second} given besides the scenario {scenario}"
+        )));
     }
     Ok([vec![format!("--scenario={scenario}")], options.to_vec()].concat())
 }
@@ -66,7 +74,15 @@ mod tests {
 
     #[test]
     fn options_before_the_name_and_a_second_scenario_are_refused() {
-        assert_eq!(arguments("--seed=2", &strings(&["demo"])).unwrap_err().code, 2);
-        assert_eq!(arguments("demo", &strings(&["--scenario=x"])).unwrap_err().code, 2);
+        assert_eq!(
+            arguments("--seed=2", &strings(&["demo"])).unwrap_err().code,
+            2
+        );
+        assert_eq!(
+            arguments("demo", &strings(&["--scenario=x"]))
+                .unwrap_err()
+                .code,
+            2
+        );
     }
 }

@@ -77,7 +77,13 @@ impl Checks<'_> {
             Ok(value) => Some(value),
             Err(failure) => {
                 let said = Some(failure.to_string());
-                if self.context.progress.records().last().is_none_or(|r| r.failure != said) {
+                if self
+                    .context
+                    .progress
+                    .records()
+                    .last()
+                    .is_none_or(|r| r.failure != said)
+                {
                     let _ = self.context.progress.step(name, "set up", |_| Err(failure));
                 }
                 None

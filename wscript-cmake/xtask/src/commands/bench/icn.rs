@@ -31,8 +31,7 @@ impl Transfer {
     /// Reads a run of one flow; anything but a complete transfer without loss is a failure.
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join("summary.json");
-        let text =
-            fs::read_to_string(&path).context(format!("cannot read {}", path.display()))?;
+        let text = fs::read_to_string(&path).context(format!("cannot read {}", path.display()))?;
         let summary: Value = serde_json::from_str(&text)
             .map_err(|error| Failure::step(format!("{}: {error}", path.display())))?;
         Self::from_summary(&summary)
@@ -49,7 +48,11 @@ impl Transfer {
         if summary.pointer("/flows/0/completed") != Some(&Value::Bool(true)) {
             return Err("the transfer did not end".into());
         }
-        for pointer in ["/flows/0/losses", "/flows/0/retransmissions", "/links/0/dropped"] {
+        for pointer in [
+            "/flows/0/losses",
+            "/flows/0/retransmissions",
+            "/links/0/dropped",
+        ] {
             if number(pointer)? != 0.0 {
                 return Err(format!("the run is not free of loss: {pointer}"));
             }

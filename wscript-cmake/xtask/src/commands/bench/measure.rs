@@ -45,7 +45,10 @@ impl Call {
 impl Bench<'_> {
     /// A call of one of the programs.
     pub fn call(&self, program: &str, arguments: Vec<String>) -> Result<Call> {
-        Ok(Call { program: self.programs.path(program)?, arguments })
+        Ok(Call {
+            program: self.programs.path(program)?,
+            arguments,
+        })
     }
 
     /// Instructions that a call executes, from start to end.
@@ -58,8 +61,8 @@ impl Bench<'_> {
         valgrind.arg(format!("--log-file={}", report.display()));
         valgrind.arg(&call.program).args(&call.arguments);
         log.run(step, &mut valgrind)?;
-        let text = fs::read_to_string(&report)
-            .context(format!("cannot read {}", report.display()))?;
+        let text =
+            fs::read_to_string(&report).context(format!("cannot read {}", report.display()))?;
         collected(&text)
             .ok_or_else(|| Failure::step(format!("no count in callgrind's {}", report.display())))
     }
@@ -88,7 +91,10 @@ impl Bench<'_> {
 
 /// The total in callgrind's report: `==12== Collected : 34567`.
 fn collected(report: &str) -> Option<u64> {
-    let line = report.lines().rev().find(|line| line.contains("Collected :"))?;
+    let line = report
+        .lines()
+        .rev()
+        .find(|line| line.contains("Collected :"))?;
     line.rsplit(':').next()?.trim().parse().ok()
 }
 

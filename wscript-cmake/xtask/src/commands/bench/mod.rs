@@ -37,9 +37,17 @@ pub fn run(options: &BenchOptions) -> Result<()> {
     let targets = [SCENARIOS, transfers::UDP_FLOOR, transfers::TCP];
     let programs = runner::ensure(&context, &targets, &[Need::Valgrind])?;
     let mut results = Results::new(programs.ns3());
-    let bench = Bench { context: &context, programs, folder: folder.clone() };
+    let bench = Bench {
+        context: &context,
+        programs,
+        folder: folder.clone(),
+    };
     for rate_mbps in RATES_MBPS {
-        results.rows.extend(transfers::measure(&bench, rate_mbps, Lengths::new(options.full))?);
+        results.rows.extend(transfers::measure(
+            &bench,
+            rate_mbps,
+            Lengths::new(options.full),
+        )?);
     }
     results.write(&folder, "latest")?;
     if let Some(name) = &options.save {

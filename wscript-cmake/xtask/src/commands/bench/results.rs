@@ -46,7 +46,11 @@ pub struct Results {
 impl Results {
     /// None yet.
     pub fn new(ns3: String) -> Self {
-        Self { schema: SCHEMA, ns3, rows: Vec::new() }
+        Self {
+            schema: SCHEMA,
+            ns3,
+            rows: Vec::new(),
+        }
     }
 
     fn path(folder: &Path, name: &str) -> PathBuf {
@@ -58,14 +62,20 @@ impl Results {
         let path = Self::path(folder, name);
         let text = fs::read_to_string(&path).map_err(|_| {
             let kept = kept(folder).join(", ");
-            Failure::usage(format!("bench: no figures are kept as \"{name}\" (kept: {kept})"))
+            Failure::usage(format!(
+                "bench: no figures are kept as \"{name}\" (kept: {kept})"
+            ))
         })?;
         let results: Self = serde_json::from_str(&text)
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         if results.schema == SCHEMA {
             return Ok(results);
         }
-        Err(Failure::usage(format!("{}: schema {}, not {SCHEMA}", path.display(), results.schema)))
+        Err(Failure::usage(format!(
+            "{}: schema {}, not {SCHEMA}",
+            path.display(),
+            results.schema
+        )))
     }
 
     /// Keeps the figures.
@@ -80,14 +90,23 @@ impl Results {
 
     /// Targets, figures and, with a baseline, the change.
     pub fn table(&self, baseline: Option<&Self>) -> String {
-        let width = self.rows.iter().map(|row| row.figure.len()).max().unwrap_or(0);
+        let width = self
+            .rows
+            .iter()
+            .map(|row| row.figure.len())
+            .max()
+            .unwrap_or(0);
         let change_title = if baseline.is_some() { "  change" } else { "" };
         let mut text = format!(
             "ns-3 {}\n{:<width$}  target  measured  wall   instructions each{change_title}\n",
             self.ns3, "figure"
         );
         for row in &self.rows {
-            let verdict = if row.measured <= row.target { "  " } else { " !" };
+            let verdict = if row.measured <= row.target {
+                "  "
+            } else {
+                " !"
+            };
             text += &format!(
                 "{:<width$}  {:>6.2}  {:>6.2}{verdict}  {:>5.2}  {:>8.0} : {:<8.0}",
                 row.figure, row.target, row.measured, row.wall, row.numerator, row.denominator
@@ -145,7 +164,10 @@ mod tests {
         let before = Results::read(folder.path(), "before").unwrap();
         assert_eq!(before, results(120.0));
         let table = results(132.0).table(Some(&before));
-        assert!(table.contains("1.32 !") && table.contains("+10.0 %"), "{table}");
+        assert!(
+            table.contains("1.32 !") && table.contains("+10.0 %"),
+            "{table}"
+        );
         assert!(!results(120.0).table(None).contains(" !  "), "{table}");
     }
 
@@ -155,6 +177,10 @@ mod tests {
         results(1.0).write(folder.path(), "before").unwrap();
         let failure = Results::read(folder.path(), "befor").unwrap_err();
         assert_eq!(failure.code, 2);
-        assert!(failure.message.contains("(kept: before)"), "{}", failure.message);
+        assert!(
+            failure.message.contains("(kept: before)"),
+            "{}",
+            failure.message
+        );
     }
 }

@@ -45,7 +45,10 @@ impl Lengths {
     /// 10,000 DATA packets between the two; five times as many in full.
     pub fn new(full: bool) -> Self {
         let short = 5_000;
-        Self { short, long: short + if full { 50_000 } else { 10_000 } }
+        Self {
+            short,
+            long: short + if full { 50_000 } else { 10_000 },
+        }
     }
 }
 
@@ -62,35 +65,61 @@ pub fn measure(bench: &Bench<'_>, rate_mbps: u32, lengths: Lengths) -> Result<Ve
     let mut rows = Vec::new();
     let name = format!("bench {rate_mbps} Mbps");
     let mut calls = Vec::new();
-    bench.context.progress.step(&name, "run the transfers once", |step| {
-        let log = bench.context.logs.begin(&format!("{name} once"))?;
-        for packets in [lengths.short, lengths.long] {
-            calls.push(prepare(bench, &log, step, rate_mbps, packets)?);
-        }
-        let transfer = &calls[1].transfer;
-        Ok(format!("{:.3} REQ per DATA", transfer.reqs as f64 / transfer.data as f64))
-    })?;
-    let [short, long] = &calls[..] else { unreachable!("two lengths") };
-    let pairs = [(&short.icn, &long.icn), (&short.udp, &long.udp), (&short.tcp, &long.tcp)];
+    bench
+        .context
+        .progress
+        .step(&name, "run the transfers once", |step| {
+            let log = bench.context.logs.begin(&format!("{name} once"))?;
+            for packets in [lengths.short, lengths.long] {
+                calls.push(prepare(bench, &log, step, rate_mbps, packets)?);
+            }
+            let transfer = &calls[1].transfer;
+            Ok(format!(
+                "{:.3} REQ per DATA",
+                transfer.reqs as f64 / transfer.data as f64
+            ))
+        })?;
+    let [short, long] = &calls[..] else {
+        unreachable!("two lengths")
+    };
+    let pairs = [
+        (&short.icn, &long.icn),
+        (&short.udp, &long.udp),
+        (&short.tcp, &long.tcp),
+    ];
 
     let mut instructions = Vec::new();
-    bench.context.progress.step(&name, "count instructions of ICN, UDP, TCP", |step| {
-        let log = bench.context.logs.begin(&format!("{name} callgrind"))?;
-        for (short, long) in pairs {
-            let from = bench.instructions(&log, step, short)?;
-            let to = bench.instructions(&log, step, long)?;
-            instructions.push(to.saturating_sub(from) as f64);
-        }
-        Ok("counted".into())
-    })?;
+    bench
+        .context
+        .progress
+        .step(&name, "count instructions of ICN, UDP, TCP", |step| {
+            let log = bench.context.logs.begin(&format!("{name} callgrind"))?;
+            for (short, long) in pairs {
+                let from = bench.instructions(&log, step, short)?;
+                let to = bench.instructions(&log, step, long)?;
+                instructions.push(to.saturating_sub(from) as f64);
+            }
+            Ok("counted".into())
+        })?;
     let mut wall = Vec::new();
-    bench.context.progress.step(&name, "measure wall time", |step| {
-        let log = bench.context.logs.begin(&format!("{name} wall"))?;
-        let in_turn: Vec<Call> = pairs.iter().flat_map(|(s, l)| [s, l]).copied().cloned().collect();
-        let times = bench.wall(&log, step, &in_turn)?;
-        wall = times.chunks(2).map(|pair| difference(pair[0], pair[1])).collect();
-        Ok("measured".into())
-    })?;
+    bench
+        .context
+        .progress
+        .step(&name, "measure wall time", |step| {
+            let log = bench.context.logs.begin(&format!("{name} wall"))?;
+            let in_turn: Vec<Call> = pairs
+                .iter()
+                .flat_map(|(s, l)| [s, l])
+                .copied()
+                .cloned()
+                .collect();
+            let times = bench.wall(&log, step, &in_turn)?;
+            wall = times
+                .chunks(2)
+                .map(|pair| difference(pair[0], pair[1]))
+                .collect();
+            Ok("measured".into())
+        })?;
     let data = (long.transfer.data - short.transfer.data) as f64;
     let bytes = long.transfer.bytes - short.transfer.bytes;
     rows.push(Row {
@@ -179,7 +208,14 @@ fn prepare(
     let tcp = bench.call(TCP, [&network[..], &tcp_arguments].concat())?;
     let result = bench.values(log, step, &tcp)?;
     if value(&result, "bytes")? != bytes as f64 || value(&result, "dropped")? != 0.0 {
-        return Err(Failure::step("the TCP transfer is not complete or not free of loss"));
+        return Err(Failure::step(
+            "the TCP transfer is not complete or not free of loss",
+        ));
     }
-    Ok(Calls { icn, udp, tcp, transfer })
+    Ok(Calls {
+        icn,
+        udp,
+        tcp,
+        transfer,
+    })
 }
