@@ -155,6 +155,8 @@ impl Tree {
             let mut ninja = Command::new("cmake");
             ninja.arg("--build").arg(self.root.join("cmake-cache"));
             ninja.args(["--parallel", &context.jobs.to_string()]);
+            // What another tree of the same sources has compiled is found in the compiler cache.
+            ninja.env("CCACHE_BASEDIR", &self.root);
             if !targets.is_empty() {
                 ninja.arg("--target").args(targets);
             }

@@ -145,9 +145,7 @@ impl Checks<'_> {
         let repo = &self.context.repo;
         if let Some(venv) = venv {
             let mut check = venv.module("ruff");
-            check
-                .current_dir(repo)
-                .args(["check", "--config=analysis/pyproject.toml"]);
+            check.current_dir(repo).arg("check");
             self.command(
                 "ruff",
                 "lint the Python code",
