@@ -261,3 +261,38 @@ fn round_trips_after_a_join() {
         );
     }
 }
+
+/// Where the queue never empties, a probe's sample that ages out after 10 s is replaced by a larger
+/// one: the queue drifts upwards. Keeping the sample, or taking it anew, holds the queue.
+#[test]
+fn the_memory_of_the_probe_decides_whether_the_queue_drifts() {
+    let growth = |memory: &str| {
+        let flow = Flow::new("copa-icn").params(json!({ "probe_memory": memory }));
+        let run = joining(path(50.0, ms(50)), 4, &flow).run(secs(28));
+        let shares = run.goodputs_mbps(secs(20), secs(28));
+        assert!(jain(&shares) >= 0.99, "{memory}: {shares:?} Mbps");
+        let queue = |from, to| run.bottleneck.queue.mean(secs(from), secs(to));
+        queue(20, 28) / queue(8, 10)
+    };
+    let paper = growth("paper");
+    assert!(paper > 1.1, "paper: {paper}");
+    for memory in ["keep", "reprobe"] {
+        let held = growth(memory);
+        assert!((0.95..=1.05).contains(&held), "{memory}: {held}");
+    }
+}
+
+/// Figure 13: a short transfer among five long ones ends earlier than with Copa.
+#[test]
+fn a_short_transfer_among_long_ones() {
+    let seconds = |name: &str| {
+        let net = Net::topo1().rate_mbps(100.0).rtprop(ms(60));
+        let net = net.flows(5, &Flow::new(name));
+        let run = net
+            .flow(Flow::new(name).start(secs(6)).size(1_000_000))
+            .run(secs(9));
+        (run.flow(5).completed.expect("three seconds are enough") - secs(6)).as_secs_f64()
+    };
+    let (icn, copa) = (seconds("copa-icn"), seconds("copa"));
+    assert!(icn < copa, "{icn} s, Copa {copa} s");
+}

@@ -119,38 +119,6 @@ fn the_first_rtt_corrects_the_pacing_rate_downwards() {
 }
 
 #[test]
-fn the_gain_cycle_is_balanced() {
-    assert_eq!(CYCLE.iter().sum::<f64>() / CYCLE.len() as f64, 1.0);
-}
-
-#[test]
-fn the_draw_chooses_any_phase_but_the_draining_one() {
-    let phase_of = |draw| match cruising(draw).0.mode {
-        Mode::ProbeBw { phase, .. } => phase,
-        mode => panic!("{mode:?}"),
-    };
-    let mut phases: Vec<_> = (0..700).map(|i| phase_of(f64::from(i) / 700.0)).collect();
-    assert!(phases.is_sorted());
-    phases.dedup();
-    assert_eq!(phases, FIRST_PHASES);
-    assert_eq!(phase_of(1.0 - f64::EPSILON / 2.0), 7);
-    // Later entries spread over all seven from a single draw.
-    let (mut b, _) = cruising(0.3);
-    let mut seen = [0; 8];
-    for _ in 0..700 {
-        b.enter_probe_bw(Instant::ZERO);
-        if let Mode::ProbeBw { phase, .. } = b.mode {
-            seen[phase] += 1;
-        }
-    }
-    assert_eq!(seen[1], 0);
-    assert!(
-        FIRST_PHASES.iter().all(|&p| (98..=102).contains(&seen[p])),
-        "{seen:?}"
-    );
-}
-
-#[test]
 fn startup_ends_after_three_flat_rounds() {
     let mut b = bbr();
     let mut phases = String::new();
@@ -213,62 +181,6 @@ fn drain_ends_even_if_the_queue_stays() {
     }
     // From its first arrival to the one 500 ms later, which ends it.
     assert_eq!(drained, 10);
-}
-
-#[test]
-fn probe_rtt_comes_after_ten_seconds_and_ends() {
-    let (mut b, ms) = cruising(0.5);
-    let before = window(&b);
-    let rtt = Some(Duration::from_millis(60));
-    let mut t = ms;
-    while b.snapshot().phase == Phase::ProbeBw {
-        t += 50;
-        b.on_data(&Data {
-            rtt,
-            ..data(t, 1000.0)
-        });
-        assert!(t < 20_000);
-    }
-    // RTprop was last seen at the end of STARTUP.
-    assert!((10_000..=10_100).contains(&(t - ms)), "{t}");
-    assert_eq!((b.snapshot().phase, window(&b)), (Phase::ProbeRtt, 4.0));
-    // 50 outstanding: the stay has not begun.
-    b.on_data(&Data {
-        rtt,
-        ..data(t + 500, 80.0)
-    });
-    assert_eq!(b.snapshot().phase, Phase::ProbeRtt);
-    let few = |ms| Data {
-        rtt,
-        in_flight: MSS * 4,
-        ..data(ms, 80.0)
-    };
-    let began = t + 1000;
-    b.on_data(&few(began));
-    // 200 ms later, but the arrival was requested before the stay began.
-    b.on_data(&Data {
-        pn: began,
-        ..few(began + 250)
-    });
-    assert_eq!(b.snapshot().phase, Phase::ProbeRtt);
-    b.on_data(&few(began + 260));
-    assert_eq!(b.snapshot().phase, Phase::ProbeBw);
-    // The window from before and the bandwidth estimate are back.
-    assert!(
-        (before - window(&b)).abs() < 20.0 && window(&b) >= before,
-        "{before} {}",
-        window(&b)
-    );
-    assert_eq!(
-        b.snapshot().bandwidth,
-        Some(Rate::from_packets_per_sec(1000.0, MSS))
-    );
-    // Not again before another ten seconds.
-    b.on_data(&Data {
-        rtt,
-        ..data(began + 9_000, 1000.0)
-    });
-    assert_eq!(b.snapshot().phase, Phase::ProbeBw);
 }
 
 #[test]
@@ -407,3 +319,32 @@ fn counters_do_not_wrap() {
     }
     assert_eq!(b.model.rounds(), 30);
 }
+
+#[test]
+fn a_timeout_in_startup_looks_for_the_plateau_anew() {
+    let mut b = bbr();
+    let mut round = 0;
+    let mut arrive = |b: &mut Bbr| {
+        round += 1;
+        b.on_data(&Data {
+            in_flight: MSS * 200,
+            ..data(50 * round, 1000.0)
+        });
+        b.snapshot().phase
+    };
+    for _ in 0..3 {
+        assert_eq!(arrive(&mut b), Phase::Startup);
+    }
+    b.on_timeout(&Timeout {
+        now: Instant::from_millis(160),
+        units: &lost(140),
+        next_pn: 151,
+        in_flight: Bytes::ZERO,
+    });
+    for _ in 0..3 {
+        assert_eq!(arrive(&mut b), Phase::Startup);
+    }
+    assert_eq!(arrive(&mut b), Phase::Drain);
+}
+
+mod cycle;

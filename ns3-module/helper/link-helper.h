@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef LINK_HELPER_H
+#define LINK_HELPER_H
+
+#include "ns3/data-rate.h"
+#include "ns3/ipv4-address.h"
+#include "ns3/nstime.h"
+#include "ns3/point-to-point-channel.h"
+#include "ns3/point-to-point-net-device.h"
+#include "ns3/queue-disc.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace ns3
+{
+
+class Node;
+
+/**
+ * @ingroup ferrocc
+ *
+ * What a point-to-point link between two routers or hosts is like; both directions are equal
+ * except for losses and reordering.
+ */
+struct LinkSpec
+{
+    DataRate rate{"1Gbps"};         //!< Rate.
+    Time delay;                     //!< Propagation delay, one way.
+    std::string buffer{"100000p"};  //!< Limit of the (best-effort) queue, packets or bytes.
+    uint32_t deviceQueuePackets{2}; //!< Limit of the queue in the device below.
+    bool priority{false};           //!< Whether packets with the codepoint go first.
+    uint8_t dscp{46};               //!< The codepoint (EF).
+    std::array<double, 2> loss{};   //!< Loss probability of what end 0 and what end 1 sends.
+    double reorder{0};              //!< Probability that a packet of end 0 is held back.
+    Time reorderDelay;              //!< Mean extra delay of a packet that is held back.
+};
+
+/**
+ * @ingroup ferrocc
+ *
+ * One end of a link.
+ */
+struct LinkEnd
+{
+    Ptr<PointToPointNetDevice> device; //!< The device.
+    Ptr<QueueDisc> disc;               //!< Its root queue disc.
+    Ipv4Address address;               //!< Its address.
+    uint32_t interface;                //!< Its IPv4 interface.
+};
+
+/**
+ * @ingroup ferrocc
+ *
+ * A link.
+ */
+struct Link
+{
+    std::array<LinkEnd, 2> ends;      //!< Both ends.
+    Ptr<PointToPointChannel> channel; //!< The channel.
+};
+
+/**
+ * @ingroup ferrocc
+ *
+ * Builds links with all that ns-3 would else choose by itself: explicit queue discs (not FqCoDel),
+ * short device queues, addresses without ns-3's search for duplicates.
+ */
+class LinkHelper
+{
+  public:
+    /**
+     * Links two nodes, in the next free /30 network of 10.0.0.0/8.
+     *
+     * @param a The node of end 0, with an internet stack.
+     * @param b The node of end 1, with an internet stack.
+     * @param spec What the link is like.
+     * @return The link.
+     */
+    Link Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec);
+
+    /**
+     * Assigns fixed stream numbers to the random variables of a link's losses and reordering.
+     *
+     * @param link The link.
+     * @param stream The first stream number.
+     * @return How many streams were assigned.
+     */
+    static int64_t AssignStreams(const Link& link, int64_t stream);
+
+  private:
+    uint32_t m_networks{0}; //!< Networks that are taken.
+};
+
+} // namespace ns3
+
+#endif /* LINK_HELPER_H */

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef FERROCC_NS3_COMPAT_H
+#define FERROCC_NS3_COMPAT_H
+
+#include "ns3/ipv4-routing-protocol.h"
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+
+/**
+ * @file
+ * @ingroup ferrocc
+ *
+ * The differences between the supported ns-3 versions (3.37 and later), all in this place. They
+ * are found from the declarations themselves, so that programs which include our headers need no
+ * version macro.
+ */
+
+namespace ns3
+{
+
+class TestCase;
+
+namespace compat
+{
+
+/// Argument types of a member function; see RouteInputArgument.
+template <typename T>
+struct MemberArguments;
+
+/// @copydoc MemberArguments
+template <typename C, typename R, typename... A>
+struct MemberArguments<R (C::*)(A...)>
+{
+    /// All of them.
+    using Tuple = std::tuple<A...>;
+};
+
+/// Argument number I of Ipv4RoutingProtocol::RouteInput: its callbacks are passed by value up to
+/// 3.38 and by reference since 3.39.
+template <std::size_t I>
+using RouteInputArgument =
+    std::tuple_element_t<I, MemberArguments<decltype(&Ipv4RoutingProtocol::RouteInput)>::Tuple>;
+
+/// How long a test takes: `TestCase::QUICK` up to 3.41, `TestCase::Duration::QUICK` since 3.42.
+template <typename T, typename = void>
+struct TestDuration
+{
+    /// Fast test.
+    static constexpr auto QUICK = T::QUICK;
+};
+
+/// @copydoc TestDuration
+template <typename T>
+struct TestDuration<T, std::void_t<typename T::Duration>>
+{
+    /// Fast test.
+    static constexpr auto QUICK = T::Duration::QUICK;
+};
+
+/// A fast test, in every version.
+template <typename T = TestCase>
+constexpr auto
+QuickTest()
+{
+    return TestDuration<T>::QUICK;
+}
+
+} // namespace compat
+} // namespace ns3
+
+#endif /* FERROCC_NS3_COMPAT_H */
