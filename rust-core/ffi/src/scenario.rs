@@ -110,7 +110,6 @@ pub(crate) mod bridge {
 
         /// Reads the command line (without the program's name) and resolves the scenario.
         /// The error is one line that says which field, what was given and what is accepted.
-        #[expect(clippy::ptr_arg, reason = "C++ passes a rust::Vec")]
         fn parse(args: &Vec<String>) -> Result<Box<Plan>>;
         /// What to do.
         fn action(self: &Plan) -> Action;
