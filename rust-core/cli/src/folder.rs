@@ -184,11 +184,14 @@ pub(crate) fn finish_sweep(out: &Path, table: &[u8], cells: &BTreeSet<String>) -
             remove(&folder)?;
         }
     }
-    for entry in fs::read_dir(out)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if is_ours(&name.to_string_lossy()) && name != SWEEP_FILE {
-            fs::remove_file(entry.path())?;
+    // Only a folder that holds a run has files of a run.
+    if out.join("summary.json").is_file() {
+        for entry in fs::read_dir(out)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if is_ours(&name.to_string_lossy()) && name != SWEEP_FILE {
+                fs::remove_file(entry.path())?;
+            }
         }
     }
     let mut file = tempfile::NamedTempFile::new_in(out)?;
@@ -307,6 +310,11 @@ mod tests {
             "sweep.csv",
             "cell,x\n\"c=a,r=1\",1\nc=b,2\n../mine,3\n",
         );
+        write(out, "mine.pcap", "");
+        fs::create_dir_all(out.join("c=b")).unwrap();
+        finish_sweep(out, b"cell\nc=a,r=1\n", &BTreeSet::from(["c=b".to_owned()])).unwrap();
+        assert_eq!(names(out), ["c=b", "mine", "mine.pcap", "sweep.csv"]);
+        fs::remove_file(out.join("mine.pcap")).unwrap();
         write(out, "summary.json", "of a single run");
         finish_sweep(out, b"cell\nc=b\n", &BTreeSet::from(["c=b".to_owned()])).unwrap();
         assert_eq!(names(out), ["c=b", "mine", "sweep.csv"]);
