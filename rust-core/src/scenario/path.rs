@@ -93,6 +93,14 @@ impl Path {
             })
     }
 
+    /// The first field's name: "flows" of `flows[*].controller.delta`.
+    pub(crate) fn root(&self) -> &str {
+        match self.0.first() {
+            Some(Step::Field(name)) => name,
+            _ => "",
+        }
+    }
+
     /// The last field's name: "delta" of `flows[*].controller.delta`.
     pub(crate) fn label(&self) -> &str {
         self.0

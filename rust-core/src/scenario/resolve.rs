@@ -75,6 +75,10 @@ pub fn resolve(
     assignments: &[Assignment],
     library: &dyn Library,
 ) -> Result<Plan, Error> {
+    if let Some(a) = assignments.iter().find(|a| sweep::is_structure(&a.path)) {
+        let field = format!("{} ({})", a.path, a.option);
+        return Err(Error::new(field, "can only be given in a scenario file"));
+    }
     let mut merged = extend(file, library, MAX_EXTENDS)?;
     let sweep = match &mut merged {
         Value::Object(fields) => fields.shift_remove("sweep"),

@@ -25,6 +25,11 @@ pub(crate) struct Combination {
     pub(crate) settings: Vec<(Path, Value)>,
 }
 
+/// Whether the path is of a field that says how a scenario is put together, not what it is.
+pub(crate) fn is_structure(path: &Path) -> bool {
+    matches!(path.root(), "extends" | "sweep")
+}
+
 /// Reads a scenario's `sweep`.
 pub(crate) fn axes(sweep: Value) -> Result<Vec<Axis>, Error> {
     let fields = match sweep {
@@ -64,7 +69,7 @@ pub(crate) fn axes(sweep: Value) -> Result<Vec<Axis>, Error> {
                 "the list is empty (accepted: at least one value)",
             ));
         }
-        if matches!(key.as_str(), "extends" | "sweep" | "description") {
+        if is_structure(&path) {
             return Err(Error::new(field, "cannot be swept"));
         }
         if axes.iter().any(|a: &Axis| a.path == path) {
@@ -200,6 +205,7 @@ mod tests {
         assert!(error(json!({ "a b": [1] })).contains("is not a path"));
         assert!(error(json!({ "duration": "1 s" })).contains("is not a list"));
         assert!(error(json!({ "duration": [] })).contains("is empty"));
+        assert!(error(json!({ "sweep.x": [1] })).contains("cannot be swept"));
         assert!(error(json!({ "runs": 0 })).contains("accepted: 1.."));
         assert!(error(json!({ "run": [1], "runs": 2 })).contains("swept twice"));
         assert!(error(json!({ "run": [1, 1] })).contains("two combinations"));
