@@ -348,7 +348,128 @@ fn the_committed_schema_is_the_models() {
     );
 }
 
+/// JSON made of the model's own words, so that it gets far into the resolver.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (-2.0f64..1e3).prop_map(Value::from),
+        "\\PC{0,6}".prop_map(Value::from),
+        (any::<f32>(), "(bps|Mbps|ms|s|MB|B|p|bdp|rtprop|)")
+            .prop_map(|(n, unit)| format!("{n}{unit}").into()),
+        prop::sample::select(vec![
+            "base/topo-1",
+            "demo",
+            "fixed",
+            "drop-tail",
+            "icn",
+            "topo-1"
+        ])
+        .prop_map(Value::from),
+    ];
+    let key = prop::sample::select(vec![
+        "description",
+        "assumptions",
+        "extends",
+        "sweep",
+        "duration",
+        "seed",
+        "run",
+        "runs",
+        "verify",
+        "transport",
+        "mss_bytes",
+        "topology",
+        "kind",
+        "receivers",
+        "rtprop",
+        "bottleneck",
+        "rate",
+        "buffer",
+        "aqm",
+        "loss",
+        "reorder",
+        "reorder_delay",
+        "access",
+        "receiver_delay_share",
+        "flow_count",
+        "flows",
+        "name",
+        "controller",
+        "start",
+        "start_jitter",
+        "size",
+        "recovery",
+        "clock",
+        "offset",
+        "trace",
+        "enabled",
+        "interval",
+        "flows[*].controller",
+        "flows[0].size",
+        "x",
+    ]);
+    leaf.prop_recursive(5, 48, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((key.clone(), inner), 0..6).prop_map(|fields| {
+                fields
+                    .into_iter()
+                    .map(|(k, v)| (k.to_owned(), v))
+                    .collect::<Value>()
+            }),
+        ]
+    })
+}
+
 proptest! {
+    #[test]
+    fn any_json_is_resolved_or_refused_in_one_line(
+        file in any_json(),
+        sets in prop::collection::vec(("(flows|topology|sweep|clock)(\\[[0-9*]\\])?(\\.[a-z]{1,5})?", any_json()), 0..3),
+    ) {
+        let assignments: Vec<scenario::Assignment> = sets
+            .into_iter()
+            .filter_map(|(path, value)| {
+                let path = path.parse().ok()?;
+                Some(scenario::Assignment { path, value, option: "--set".to_owned() })
+            })
+            .collect();
+        if let Err(e) = scenario::resolve("x", file, &assignments, &Embedded) {
+            prop_assert!(!e.to_string().contains('\n'));
+        }
+    }
+
+    #[test]
+    fn any_fields_of_a_topology_are_resolved_or_refused(
+        rate in 1_000u64..=1_000_000_000_000, k in 0u32..30, rtprop in 1_000u64..=60_000_000_000, buffer in 0.0f64..30.0, shares in (0.0f64..0.6, 0.0f64..0.6),
+    ) {
+        let rate = (rate >> k).max(1_000);
+        let file = serde_json::json!({
+            "extends": "base/topo-1",
+            "flows": [{ "controller": "fixed" }],
+            "topology": {
+                "rtprop": format!("{rtprop} ns"),
+                "bottleneck": { "rate": format!("{rate} bps"), "buffer": format!("{buffer} bdp") },
+                "access": { "receiver_delay_share": shares.0, "replica_delay_share": shares.1 },
+            },
+        });
+        let resolved = scenario::resolve("x", file, &[], &Embedded);
+        // What may be wrong: the shares together, or a buffer beyond ns-3's 32 bits.
+        let bdp_bytes = rate as f64 * rtprop as f64 / 8e9;
+        let fine = shares.0 + shares.1 <= 1.0 && buffer > 0.0 && buffer * bdp_bytes < 4.29e9;
+        prop_assert!(resolved.is_ok() || !fine, "{resolved:?}");
+        if let Ok(plan) = resolved {
+            let cell = &plan.cells[0];
+            let l = cell.links;
+            let one_way = l.receiver_delay + l.bottleneck_delay + l.replica_delay;
+            prop_assert_eq!(one_way, cell.scenario.topology.rtprop.0 / 2);
+            let again = serde_json::to_value(&cell.scenario).unwrap();
+            prop_assert_eq!(&scenario::resolve("x", again, &[], &Embedded).unwrap().cells, &plan.cells);
+        }
+    }
+
     #[test]
     fn any_text_as_a_value_is_accepted_or_told_in_one_line(
         option in prop::sample::select(vec![

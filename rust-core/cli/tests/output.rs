@@ -1,4 +1,5 @@
 //! A run's folder from end to end: real transfers between the engines over a trivial link.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use ferrocc::cc::{Setup, registry};
 use ferrocc::scenario::Cell;
@@ -16,6 +17,10 @@ use std::sync::Arc;
 /// One way between receivers and replica.
 const DELAY: Duration = Duration::from_millis(15);
 
+/// A flow and the DATA packet (header, payload length) that reaches it; without one, its start or
+/// its timer.
+type Event = (usize, Option<(Vec<u8>, u32)>);
+
 struct Flow {
     receiver: Receiver,
     meter: FlowMeter,
@@ -31,11 +36,10 @@ fn run(plan: &Arc<Plan>, index: usize) -> RunWriter {
     let link = writer.add_link("IR2-IR1", "IR2", "IR1", rate);
     let mut replica = Replica::new();
     let mut flows: Vec<Flow> = Vec::new();
-    // (time, number) -> flow and packet; a flow without packet has its start or its timer.
-    let mut events: BTreeMap<(Instant, u64), (usize, Option<(Vec<u8>, u32)>)> = BTreeMap::new();
+    let mut events: BTreeMap<(Instant, u64), Event> = BTreeMap::new();
     let mut number = 0;
     for (i, spec) in cell.scenario.flows.iter().enumerate() {
-        let ndc = replica.add_virtual(&format!("ndc-{i}"), spec.size.unwrap().0);
+        let ndc = replica.add_virtual(&format!("ndc-{i}"), spec.size.unwrap().0.get());
         let params = Value::Object(spec.controller.params.clone());
         let controller = registry::build(&spec.controller.name, &Setup::default(), &params);
         let config = ReceiverConfig {
@@ -165,10 +169,11 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-const TWO: [&str; 3] = [
+const TWO: [&str; 4] = [
     "--scenario=smoke/two-flows",
     "--controller=newreno",
     "--out=run",
+    "--duration=10s",
 ];
 
 #[test]

@@ -151,6 +151,7 @@ pub struct Cell {
     index: usize,
 }
 
+#[expect(clippy::ptr_arg, reason = "C++ passes a rust::Vec")]
 fn parse(args: &Vec<String>) -> Result<Box<Plan>, String> {
     let plan = cli::parse(args).map_err(|e| e.to_string())?;
     Ok(Box::new(Plan(Arc::new(plan))))
@@ -291,5 +292,63 @@ fn queue_size(buffer: Buffer) -> String {
         Buffer::Packets(n) => format!("{n}p"),
         Buffer::Bytes(n) => format!("{}B", n.get()),
         Buffer::Bdp(_) => unreachable!("a resolved buffer is in packets or bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(args: &[&str]) -> Result<Box<Plan>, String> {
+        parse(&args.iter().map(|a| (*a).to_owned()).collect())
+    }
+
+    #[test]
+    fn the_base_scenario_resolves_to_numbers() {
+        let plan = plan(&[
+            "--scenario=base/topo-1",
+            "--flows=70",
+            "--set=flows[0].size=1 MB",
+        ])
+        .unwrap();
+        assert_eq!((plan.action(), plan.cell_count()), (Action::Run, 1));
+        let cell = plan.cell(0).unwrap();
+        let spec = cell.spec();
+        assert_eq!((spec.seed, spec.run, spec.receivers), (1, 1, 64));
+        assert_eq!(spec.bottleneck_rate_bps, 20_000_000);
+        let one_way = spec.receiver_delay_ns + spec.bottleneck_delay_ns + spec.replica_delay_ns;
+        assert_eq!(2 * one_way, 30_000_000);
+        assert_eq!(
+            (spec.bottleneck_buffer.as_str(), spec.aqm.as_str()),
+            ("75000B", "drop-tail")
+        );
+        assert_eq!((spec.payload_bytes, spec.priority_dscp), (1250, 46));
+        let flows = cell.flows();
+        assert_eq!(flows.len(), 70);
+        assert_eq!((flows[0].size_bytes, flows[1].size_bytes), (1_000_000, 0));
+        assert_eq!((flows[69].id, flows[69].receiver), (70, 5));
+        assert_eq!(
+            (flows[0].start_ns, flows[0].start_jitter_ns),
+            (100_000_000, 0)
+        );
+        assert!(plan.cell(1).is_err());
+    }
+
+    #[test]
+    fn what_a_flow_hands_on_makes_a_receiver() {
+        let plan = plan(&["--scenario=base/topo-1", "--controller=newreno"]).unwrap();
+        let flow = &plan.cell(0).unwrap().flows()[0];
+        let options: ferrocc::transport::ReceiverOptions =
+            serde_json::from_str(&flow.transport_options).unwrap();
+        assert_eq!(options.mss_bytes, 1250);
+        let params = serde_json::from_str(&flow.controller_params).unwrap();
+        let setup = ferrocc::cc::Setup::default();
+        assert!(ferrocc::cc::registry::build(&flow.controller, &setup, &params).is_ok());
+    }
+
+    #[test]
+    fn errors_are_one_line() {
+        let error = plan(&["--scenario=base/topo-2"]).err().unwrap();
+        assert!(error.starts_with("--scenario: unknown scenario") && !error.contains('\n'));
     }
 }
