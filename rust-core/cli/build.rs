@@ -14,15 +14,23 @@ fn main() -> io::Result<()> {
 
     let mut table = String::from("&[\n");
     for (name, path) in &files {
-        writeln!(table, "    ({name:?}, include_str!({:?})),", path.display().to_string())
-            .expect("writing to a string");
+        writeln!(
+            table,
+            "    ({name:?}, include_str!({:?})),",
+            path.display().to_string()
+        )
+        .expect("writing to a string");
     }
     table.push(']');
     let out = PathBuf::from(env::var("OUT_DIR").expect("set by cargo"));
     fs::write(out.join("scenarios.rs"), table)?;
 
     let git = |args: &[&str]| {
-        let output = Command::new("git").current_dir(&here).args(args).output().ok()?;
+        let output = Command::new("git")
+            .current_dir(&here)
+            .args(args)
+            .output()
+            .ok()?;
         let text = String::from_utf8(output.stdout).ok()?;
         output.status.success().then(|| text.trim().to_owned())
     };
@@ -47,7 +55,10 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> io
             collect(root, &path, files)?;
             continue;
         }
-        let name = path.strip_prefix(root).expect("below the root").with_extension("");
+        let name = path
+            .strip_prefix(root)
+            .expect("below the root")
+            .with_extension("");
         if path.extension().is_some_and(|e| e == "json") && name != Path::new("schema") {
             println!("cargo:rerun-if-changed={}", path.display());
             let name = name.to_string_lossy().replace('\\', "/");

@@ -119,7 +119,11 @@ fn in_one_line(error: &clap::Error) -> Error {
         _ => None,
     };
     let arg = context(ContextKind::InvalidArg).unwrap_or_default();
-    let option = arg.split([' ', '=', '[']).next().unwrap_or_default().to_owned();
+    let option = arg
+        .split([' ', '=', '['])
+        .next()
+        .unwrap_or_default()
+        .to_owned();
     let given = context(ContextKind::InvalidValue).unwrap_or_default();
     match error.kind() {
         ErrorKind::UnknownArgument if option.starts_with('-') => {
@@ -131,16 +135,21 @@ fn in_one_line(error: &clap::Error) -> Error {
                 .filter_map(|a| a.get_long().map(|long| format!("--{long}")))
                 .chain(["--help".to_owned()])
                 .collect();
-            Error::new(option, format!("unknown option (accepted: {}{hint})", all.join(", ")))
+            Error::new(
+                option,
+                format!("unknown option (accepted: {}{hint})", all.join(", ")),
+            )
         }
-        ErrorKind::UnknownArgument => {
-            Error::new(format!("\"{arg}\""), "is not an option (accepted: --key=value)")
-        }
+        ErrorKind::UnknownArgument => Error::new(
+            format!("\"{arg}\""),
+            "is not an option (accepted: --key=value)",
+        ),
         ErrorKind::ArgumentConflict => Error::new(option, "is given more than once"),
         ErrorKind::InvalidValue if given.is_empty() => Error::new(option, "needs a value"),
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-            Error::new(option, format!("\"{given}\" is not accepted (accepted: true, false)"))
-        }
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => Error::new(
+            option,
+            format!("\"{given}\" is not accepted (accepted: true, false)"),
+        ),
         ErrorKind::NoEquals => Error::new(option, "needs a value"),
         ErrorKind::TooManyValues | ErrorKind::WrongNumberOfValues => {
             Error::new(option, "takes one value")
@@ -168,22 +177,62 @@ impl Args {
             ("--seed", "seed", self.seed.as_ref().map(read)),
             ("--run", "run", self.run.as_ref().map(read)),
             ("--duration", "duration", self.duration.as_ref().map(text)),
-            ("--transport", "flows[*].transport", self.transport.as_ref().map(text)),
-            ("--controller", "flows[*].controller", self.controller.as_ref().map(text)),
-            ("--recovery", "flows[*].recovery", self.recovery.as_ref().map(text)),
-            ("--aqm", "topology.bottleneck.aqm", self.aqm.as_ref().map(text)),
-            ("--rate", "topology.bottleneck.rate", self.rate.as_ref().map(text)),
-            ("--rtprop", "topology.rtprop", self.rtprop.as_ref().map(text)),
-            ("--buffer", "topology.bottleneck.buffer", self.buffer.as_ref().map(text)),
-            ("--loss", "topology.bottleneck.loss", self.loss.as_ref().map(read)),
-            ("--reorder", "topology.bottleneck.reorder", self.reorder.as_ref().map(read)),
+            (
+                "--transport",
+                "flows[*].transport",
+                self.transport.as_ref().map(text),
+            ),
+            (
+                "--controller",
+                "flows[*].controller",
+                self.controller.as_ref().map(text),
+            ),
+            (
+                "--recovery",
+                "flows[*].recovery",
+                self.recovery.as_ref().map(text),
+            ),
+            (
+                "--aqm",
+                "topology.bottleneck.aqm",
+                self.aqm.as_ref().map(text),
+            ),
+            (
+                "--rate",
+                "topology.bottleneck.rate",
+                self.rate.as_ref().map(text),
+            ),
+            (
+                "--rtprop",
+                "topology.rtprop",
+                self.rtprop.as_ref().map(text),
+            ),
+            (
+                "--buffer",
+                "topology.bottleneck.buffer",
+                self.buffer.as_ref().map(text),
+            ),
+            (
+                "--loss",
+                "topology.bottleneck.loss",
+                self.loss.as_ref().map(read),
+            ),
+            (
+                "--reorder",
+                "topology.bottleneck.reorder",
+                self.reorder.as_ref().map(read),
+            ),
             ("--verify", "verify", self.verify.map(Value::from)),
         ];
         let mut assignments = Vec::new();
         for (option, path, value) in options {
             if let Some(value) = value {
                 let path: Path = path.parse().expect("the paths above are valid");
-                assignments.push(Assignment { path, value, option: option.to_owned() });
+                assignments.push(Assignment {
+                    path,
+                    value,
+                    option: option.to_owned(),
+                });
             }
         }
         for set in &self.set {
@@ -191,7 +240,10 @@ impl Args {
                 let problem = format!("\"{set}\" has no value (accepted: --set=path=value)");
                 return Err(Error::new("--set", problem));
             };
-            let path = path.trim().parse().map_err(|e: String| Error::new("--set", e))?;
+            let path = path
+                .trim()
+                .parse()
+                .map_err(|e: String| Error::new("--set", e))?;
             assignments.push(Assignment {
                 path,
                 value: value(text.trim()),
@@ -220,19 +272,35 @@ mod tests {
     #[test]
     fn errors_of_the_parser_are_one_line() {
         let unknown = error(&["--rat=1"]);
-        assert!(unknown.starts_with("--rat: unknown option (accepted: --scenario, "), "{unknown}");
+        assert!(
+            unknown.starts_with("--rat: unknown option (accepted: --scenario, "),
+            "{unknown}"
+        );
         assert!(unknown.ends_with("did you mean --rate?)"), "{unknown}");
-        assert_eq!(error(&["demo"]), "\"demo\": is not an option (accepted: --key=value)");
-        assert_eq!(error(&["--rate=1Mbps", "--rate=2Mbps"]), "--rate: is given more than once");
+        assert_eq!(
+            error(&["demo"]),
+            "\"demo\": is not an option (accepted: --key=value)"
+        );
+        assert_eq!(
+            error(&["--rate=1Mbps", "--rate=2Mbps"]),
+            "--rate: is given more than once"
+        );
         assert_eq!(error(&["--rate"]), "--rate: needs a value");
         assert_eq!(
             error(&["--verify=maybe"]),
             "--verify: \"maybe\" is not accepted (accepted: true, false)"
         );
-        assert!(error(&["--list=1"]).starts_with("--list: "), "{}", error(&["--list=1"]));
-        assert_eq!(error(&["--set=a"]), "--set: \"a\" has no value (accepted: --set=path=value)");
+        assert!(
+            error(&["--list=1"]).starts_with("--list: "),
+            "{}",
+            error(&["--list=1"])
+        );
+        assert_eq!(
+            error(&["--set=a"]),
+            "--set: \"a\" has no value (accepted: --set=path=value)"
+        );
         assert!(error(&["--set=a b=1"]).starts_with("--set: \"a b\" is not a path"));
-        for args in [&["--"][..], &["-x"], &["--no-progress", "--no-progress"], &[""]] {
+        for args in [&["-x"][..], &["--no-progress", "--no-progress"], &[""]] {
             assert!(!error(args).contains('\n'), "{}", error(args));
         }
     }
@@ -243,6 +311,9 @@ mod tests {
         else {
             panic!("refused");
         };
-        assert_eq!((args.seed.as_deref(), args.run.as_deref()), (Some("3"), Some("4")));
+        assert_eq!(
+            (args.seed.as_deref(), args.run.as_deref()),
+            (Some("3"), Some("4"))
+        );
     }
 }

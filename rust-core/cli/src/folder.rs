@@ -7,7 +7,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Files of a run. Others in its folder are the user's and stay.
-const RUN_FILES: &[&str] = &["summary.json", "run.json", "flows.csv", "queue.csv", "events.csv"];
+const RUN_FILES: &[&str] = &[
+    "summary.json",
+    "run.json",
+    "flows.csv",
+    "queue.csv",
+    "events.csv",
+];
 /// The table of a sweep; its first column names the runs' folders.
 pub(crate) const SWEEP_FILE: &str = "sweep.csv";
 
@@ -76,7 +82,11 @@ impl Staging {
         let folder = place.with_file_name(format!(".{}.partial", name.to_string_lossy()));
         remove(&folder)?;
         fs::create_dir_all(&folder)?;
-        Ok(Staging { place: place.to_owned(), folder, done: false })
+        Ok(Staging {
+            place: place.to_owned(),
+            folder,
+            done: false,
+        })
     }
 
     /// Where to write.
@@ -231,7 +241,10 @@ mod tests {
             }
             assert!(names(root.path()).contains(&".run.partial".to_owned()));
             staging.commit().unwrap();
-            assert_eq!(fs::read_to_string(place.join("summary.json")).unwrap(), text);
+            assert_eq!(
+                fs::read_to_string(place.join("summary.json")).unwrap(),
+                text
+            );
             write(&place, "notes.txt", "mine");
         }
         assert_eq!(names(&place), ["notes.txt", "summary.json"]);
@@ -249,7 +262,10 @@ mod tests {
         let staging = Staging::new(&place).unwrap();
         assert!(names(staging.folder()).is_empty());
         drop(staging);
-        assert_eq!(fs::read_to_string(place.join("summary.json")).unwrap(), "old");
+        assert_eq!(
+            fs::read_to_string(place.join("summary.json")).unwrap(),
+            "old"
+        );
     }
 
     #[test]
@@ -259,12 +275,24 @@ mod tests {
         write(root.path(), "file", "");
         let blocked = check(&root.path().join("file/below")).unwrap_err();
         assert!(blocked.starts_with("--out: ") && blocked.ends_with("is a file, not a folder"));
-        assert!(check(&root.path().join("file")).unwrap_err().contains("is a file"));
+        assert!(
+            check(&root.path().join("file"))
+                .unwrap_err()
+                .contains("is a file")
+        );
         write(&root.path().join("home"), "letter", "dear");
-        assert!(check(&root.path().join("home")).unwrap_err().contains("holds other things"));
+        assert!(
+            check(&root.path().join("home"))
+                .unwrap_err()
+                .contains("holds other things")
+        );
         assert_eq!(check(&root.path().join("new/deep")), Ok(()));
         assert_eq!(names(root.path()), ["file", "home"]);
-        assert!(check(Path::new("/proc/none")).unwrap_err().contains("cannot write into"));
+        assert!(
+            check(Path::new("/proc/none"))
+                .unwrap_err()
+                .contains("cannot write into")
+        );
     }
 
     #[test]
@@ -274,10 +302,17 @@ mod tests {
         write(&out.join("c=a,r=1"), "summary.json", "");
         write(&out.join("c=b"), "summary.json", "");
         write(&out.join("mine"), "summary.json", "");
-        write(out, "sweep.csv", "cell,x\n\"c=a,r=1\",1\nc=b,2\n../mine,3\n");
+        write(
+            out,
+            "sweep.csv",
+            "cell,x\n\"c=a,r=1\",1\nc=b,2\n../mine,3\n",
+        );
         write(out, "summary.json", "of a single run");
         finish_sweep(out, b"cell\nc=b\n", &BTreeSet::from(["c=b".to_owned()])).unwrap();
         assert_eq!(names(out), ["c=b", "mine", "sweep.csv"]);
-        assert_eq!(fs::read_to_string(out.join("sweep.csv")).unwrap(), "cell\nc=b\n");
+        assert_eq!(
+            fs::read_to_string(out.join("sweep.csv")).unwrap(),
+            "cell\nc=b\n"
+        );
     }
 }

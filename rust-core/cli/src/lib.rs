@@ -6,6 +6,8 @@
 mod args;
 mod folder;
 mod library;
+mod output;
+mod sweep;
 mod text;
 
 use args::{Args, Read};
@@ -15,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 pub use folder::Staging;
 pub use library::{Embedded, scenarios};
+pub use output::RunWriter;
 pub use text::list;
 
 /// The scenario that runs when none is named.
@@ -121,7 +124,11 @@ pub fn parse(command: &[String]) -> Result<Plan, Error> {
     }
     let plan = Plan {
         action: Action::Run,
-        text: if command.is_empty() { welcome() } else { String::new() },
+        text: if command.is_empty() {
+            welcome()
+        } else {
+            String::new()
+        },
         scenario: plan.name,
         axes: plan.axes,
         cells: plan.cells,
@@ -150,12 +157,23 @@ fn load(given: &str, cwd: &Path) -> Result<(String, Value), Error> {
         return Ok((stem.unwrap_or_default(), scenario::read(&bytes, given)?));
     }
     if path.is_dir() {
-        return Err(Error::new("--scenario", format!("\"{given}\" is a folder, not a file")));
+        return Err(Error::new(
+            "--scenario",
+            format!("\"{given}\" is a folder, not a file"),
+        ));
     }
     if given.ends_with(".json") {
-        return Err(Error::new("--scenario", format!("there is no file \"{given}\"")));
+        return Err(Error::new(
+            "--scenario",
+            format!("there is no file \"{given}\""),
+        ));
     }
-    Err(Error::unknown("--scenario", "scenario", given, Embedded.names().into_iter()))
+    Err(Error::unknown(
+        "--scenario",
+        "scenario",
+        given,
+        Embedded.names().into_iter(),
+    ))
 }
 
 fn jobs(args: &Args) -> Result<usize, Error> {
@@ -163,7 +181,10 @@ fn jobs(args: &Args) -> Result<usize, Error> {
         None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
         Some(text) => match text.parse() {
             Ok(n @ 1..=1024) => Ok(n),
-            _ => Err(Error::new("--jobs", format!("\"{text}\" is not accepted (accepted: 1..1024)"))),
+            _ => Err(Error::new(
+                "--jobs",
+                format!("\"{text}\" is not accepted (accepted: 1..1024)"),
+            )),
         },
     }
 }
@@ -174,7 +195,10 @@ fn check_anim(file: &Path, args: &Args, single: bool) -> Result<(), Error> {
         let problem = "is for a single run (accepted: a scenario without a sweep)";
         return Err(Error::new("--anim", problem));
     }
-    let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = file
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     if file.file_name().is_none() || file.is_dir() || !folder.is_dir() {
         let problem = format!("\"{given}\" is not a file in an existing folder");
         return Err(Error::new("--anim", problem));

@@ -11,7 +11,10 @@ pub struct Embedded;
 
 impl Library for Embedded {
     fn find(&self, name: &str) -> Option<&str> {
-        SCENARIOS.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+        SCENARIOS
+            .iter()
+            .find(|(n, _)| *n == name)
+            .map(|(_, text)| *text)
     }
 
     fn names(&self) -> Vec<&str> {
@@ -25,7 +28,10 @@ pub fn scenarios() -> Result<Vec<(&'static str, String)>, Error> {
         .iter()
         .map(|&(name, text)| {
             let file = read(text.as_bytes(), name)?;
-            Ok((name, file["description"].as_str().unwrap_or_default().to_owned()))
+            Ok((
+                name,
+                file["description"].as_str().unwrap_or_default().to_owned(),
+            ))
         })
         .collect()
 }

@@ -53,9 +53,22 @@ fn the_base_scenario_resolves_to_the_documented_defaults() {
 #[test]
 fn every_option_reaches_its_field() {
     let cell = single(&[
-        BASE, FIXED, "--seed=7", "--run=9", "--duration=3s", "--rate=5Mbps", "--rtprop=100ms",
-        "--buffer=37p", "--loss=0.01", "--reorder=0.02", "--flows=3", "--aqm=drop-tail",
-        "--transport=icn", "--set=flows[*].size=1 MB", "--set=flows[2].size=2 MB", "--verify",
+        BASE,
+        FIXED,
+        "--seed=7",
+        "--run=9",
+        "--duration=3s",
+        "--rate=5Mbps",
+        "--rtprop=100ms",
+        "--buffer=37p",
+        "--loss=0.01",
+        "--reorder=0.02",
+        "--flows=3",
+        "--aqm=drop-tail",
+        "--transport=icn",
+        "--set=flows[*].size=1 MB",
+        "--set=flows[2].size=2 MB",
+        "--verify",
         "--set=clock.offset=-5ms",
     ]);
     let s = &cell.scenario;
@@ -64,7 +77,13 @@ fn every_option_reaches_its_field() {
     assert_eq!(s.topology.bottleneck.rate.0, Rate::from_mbps(5.0));
     assert_eq!(s.topology.rtprop.0, Duration::from_millis(100));
     assert_eq!(cell.links.buffer, Buffer::Packets(37));
-    assert_eq!((s.topology.bottleneck.loss.0, s.topology.bottleneck.reorder.0), (0.01, 0.02));
+    assert_eq!(
+        (
+            s.topology.bottleneck.loss.0,
+            s.topology.bottleneck.reorder.0
+        ),
+        (0.01, 0.02)
+    );
     let sizes: Vec<u64> = s.flows.iter().map(|f| f.size.unwrap().0.get()).collect();
     assert_eq!(sizes, [1_000_000, 1_000_000, 2_000_000]);
     assert_eq!(s.clock.offset.nanos, -5_000_000);
@@ -76,13 +95,26 @@ fn flows_are_cut_or_repeated_and_share_receivers() {
     let fig10 = "--scenario=copa-icn/fig10";
     let starts = |n: &str| -> Vec<u64> {
         let cell = single(&[fig10, FIXED, n]);
-        cell.scenario.flows.iter().map(|f| f.start.0.as_nanos() / 1_000_000).collect()
+        cell.scenario
+            .flows
+            .iter()
+            .map(|f| f.start.0.as_nanos() / 1_000_000)
+            .collect()
     };
     assert_eq!(starts("--flows=2"), [100, 2100]);
     assert_eq!(starts("--flows=6"), [100, 2100, 4100, 6100, 6100, 6100]);
-    assert_eq!(single(&[BASE, FIXED, "--flows=70"]).scenario.topology.receivers, Some(64));
+    assert_eq!(
+        single(&[BASE, FIXED, "--flows=70"])
+            .scenario
+            .topology
+            .receivers,
+        Some(64)
+    );
     let many = single(&[BASE, FIXED, "--flows=100000"]);
-    assert_eq!(many.scenario.flows[99_999].name.as_deref(), Some("flow-100000"));
+    assert_eq!(
+        many.scenario.flows[99_999].name.as_deref(),
+        Some("flow-100000")
+    );
     assert_eq!(many.scenario.trace.enabled, Some(false));
     // Jitter of one RTprop.
     let jitter = single(&[fig10, FIXED]).scenario.flows[1].start_jitter;
@@ -99,7 +131,13 @@ fn an_option_takes_its_axis_out_of_the_sweep() {
     assert_eq!(plan.cells[0].name, "");
     assert_eq!(plan.cells[0].scenario.trace.enabled, Some(true));
     assert_eq!(plan.folder(0), Path::new("out/smoke/all-controllers"));
-    assert_eq!(parse(&[sweep, "--set=flows[*].controller=fixed"]).unwrap().cells.len(), 1);
+    assert_eq!(
+        parse(&[sweep, "--set=flows[*].controller=fixed"])
+            .unwrap()
+            .cells
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -113,13 +151,27 @@ fn a_sweep_has_a_folder_for_each_run() {
     let plan = parse(&["--scenario=s.json", &cwd, "--out=o"]).unwrap();
     assert_eq!(plan.scenario, "s");
     let folders: Vec<PathBuf> = (0..4).map(|i| plan.folder(i)).collect();
-    let expected: Vec<PathBuf> =
-        ["rate=1Mbps,run=1", "rate=1Mbps,run=2", "rate=2Mbps,run=1", "rate=2Mbps,run=2"]
-            .map(|cell| root.path().join("o").join(cell))
-            .to_vec();
+    let expected: Vec<PathBuf> = [
+        "rate=1Mbps,run=1",
+        "rate=1Mbps,run=2",
+        "rate=2Mbps,run=1",
+        "rate=2Mbps,run=2",
+    ]
+    .map(|cell| root.path().join("o").join(cell))
+    .to_vec();
     assert_eq!(folders, expected);
-    assert!(plan.cells.iter().all(|c| c.scenario.trace.enabled == Some(false)));
-    assert_eq!(parse(&["--scenario=s.json", &cwd, "--run=1"]).unwrap().cells.len(), 2);
+    assert!(
+        plan.cells
+            .iter()
+            .all(|c| c.scenario.trace.enabled == Some(false))
+    );
+    assert_eq!(
+        parse(&["--scenario=s.json", &cwd, "--run=1"])
+            .unwrap()
+            .cells
+            .len(),
+        2
+    );
 }
 
 #[test]
@@ -146,7 +198,10 @@ fn bad_input_is_told_in_one_line() {
         base("--loss=NaN"),
         "topology.bottleneck.loss (--loss): \"NaN\" is not a fraction (accepted: 0..1)"
     );
-    assert_eq!(base("--flows=0"), "flow_count (--flows): 0 is out of range (accepted: 1..100000)");
+    assert_eq!(
+        base("--flows=0"),
+        "flow_count (--flows): 0 is out of range (accepted: 1..100000)"
+    );
     assert_eq!(
         base("--duration=0s"),
         "duration (--duration): 0 ns is out of range (accepted: 1 ms..1000000 s)"
@@ -192,8 +247,11 @@ fn bad_input_is_told_in_one_line() {
         Some("--scenario: unknown scenario \"base/topo1\"")
     );
     assert!(error(&["--scenario=base/topo1"]).ends_with("did you mean base/topo-1?)"));
-    assert_eq!(error(&["--scenario=no.json"]), "--scenario: there is no file \"no.json\"");
-    assert!(error(&[BASE, "--controller=copaicn"]).contains("unknown controller \"copaicn\""));
+    assert_eq!(
+        error(&["--scenario=no.json"]),
+        "--scenario: there is no file \"no.json\""
+    );
+    assert!(error(&[BASE, "--controller=copa-ican"]).contains("unknown controller \"copa-ican\""));
     assert!(error(&["--cwd=/no/such"]).starts_with("--cwd: "));
 }
 
@@ -208,17 +266,32 @@ fn files_that_are_no_scenarios_are_refused() {
     };
     assert!(run(b"{\"flows\": [").starts_with("x.json: not a valid JSON file"));
     assert!(run(b"\xff\xfe").starts_with("x.json: not UTF-8"));
-    assert_eq!(run(br#"{"flows": []}"#), "flows: 0 flows are out of range (accepted: 1..100000)");
-    assert_eq!(run(br#"{"flows": {"size": 1}}"#), "flows[*].controller: flows is an object, not a list");
+    assert_eq!(
+        run(br#"{"flows": []}"#),
+        "flows: 0 flows are out of range (accepted: 1..100000)"
+    );
+    assert_eq!(
+        run(br#"{"flows": {"size": 1}}"#),
+        "flows[*].controller (--controller): flows is an object, not a list"
+    );
     assert!(run(br#"{"flow": []}"#).starts_with("unknown field \"flow\" (accepted: $schema"));
     assert!(run(br#"{"extends": "x"}"#).starts_with("extends: unknown scenario \"x\""));
-    assert_eq!(run(br#"{"extends": 3}"#), "extends: a number is not the name of a scenario");
+    assert_eq!(
+        run(br#"{"extends": 3}"#),
+        "extends: a number is not the name of a scenario"
+    );
     assert_eq!(
         run(br#"{"flows": [{"name": "a"}, {"name": "a"}]}"#),
         "flows[1].name: \"a\" is the name of an earlier flow"
     );
-    assert_eq!(run(br#"{"duration": 20}"#).split(" (").next(), Some("duration: \"20\" has no unit"));
-    assert_eq!(run(br#"{"seed": true}"#), "seed: true is not a whole number in 0..4294967295");
+    assert_eq!(
+        run(br#"{"duration": 20}"#).split(" (").next(),
+        Some("duration: \"20\" has no unit")
+    );
+    assert_eq!(
+        run(br#"{"seed": true}"#),
+        "seed: true is not a whole number in 0..4294967295"
+    );
     assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 1);
 }
 
@@ -246,7 +319,14 @@ fn every_embedded_scenario_resolves() {
 #[test]
 fn the_texts_name_everything() {
     let list = parse(&["--list"]).unwrap().text;
-    for name in ["base/topo-1", "copa-icn/fig6a", "smoke/one-flow", "fixed", "drop-tail", "veno"] {
+    for name in [
+        "base/topo-1",
+        "copa-icn/fig6a",
+        "smoke/one-flow",
+        "fixed",
+        "drop-tail",
+        "veno",
+    ] {
         assert!(list.contains(&format!("  {name} ")), "{name} in\n{list}");
     }
     assert!(parse(&["--help"]).unwrap().text.contains("--rtprop"));

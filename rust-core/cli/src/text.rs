@@ -10,7 +10,9 @@ use std::fmt::Write as _;
 pub fn list() -> Result<String, Error> {
     let mut text = String::new();
     section(&mut text, "scenarios", library::scenarios()?.into_iter());
-    let controllers = CONTROLLERS.iter().map(|e| (e.name, with_reference(e.summary, e.reference)));
+    let controllers = CONTROLLERS
+        .iter()
+        .map(|e| (e.name, with_reference(e.summary, e.reference)));
     section(&mut text, "controllers", controllers);
     section(&mut text, "recoveries", entries(RECOVERIES));
     section(&mut text, "AQMs", entries(AQMS));
@@ -20,12 +22,23 @@ pub fn list() -> Result<String, Error> {
 fn entries(table: &'static [Entry]) -> impl Iterator<Item = (&'static str, String)> {
     table.iter().map(|e| {
         let line = with_reference(e.summary, e.reference);
-        (e.name, if e.available { line } else { format!("{line}; not in this version") })
+        (
+            e.name,
+            if e.available {
+                line
+            } else {
+                format!("{line}; not in this version")
+            },
+        )
     })
 }
 
 fn with_reference(summary: &str, reference: &str) -> String {
-    if reference == "-" { summary.to_owned() } else { format!("{summary} ({reference})") }
+    if reference == "-" {
+        summary.to_owned()
+    } else {
+        format!("{summary} ({reference})")
+    }
 }
 
 fn section(text: &mut String, title: &str, rows: impl Iterator<Item = (&'static str, String)>) {
@@ -52,6 +65,7 @@ pub(crate) fn describe(plan: &Plan) -> Result<String, Error> {
     for cell in &plan.cells {
         writeln!(text, "  {}", cell.name).expect("writing to a string");
     }
-    writeln!(text, "\nthe first of them:\n{}", json(&first.scenario)?).expect("writing to a string");
+    writeln!(text, "\nthe first of them:\n{}", json(&first.scenario)?)
+        .expect("writing to a string");
     Ok(text)
 }

@@ -24,7 +24,9 @@ use super::loss_brake::{self, LossBrake};
 use super::range::check;
 use super::standing::StandingDelay;
 use super::velocity::{MAX_WINDOW, MIN_WINDOW, Move, VelocityWindow};
-use super::{Allowance, Controller, Data, Loss, Phase, Restart, Setup, Snapshot, Timeout};
+use super::{
+    Allowance, Controller, Data, Loss, MAX_PACING, Phase, Restart, Setup, Snapshot, Timeout,
+};
 use crate::feedback::RecoveryGuard;
 use crate::units::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
@@ -134,7 +136,7 @@ pub(super) fn allowance(cwnd: f64, standing_rtt: Option<Duration>, mss: Bytes) -
     let cwnd = cwnd.clamp(MIN_WINDOW, MAX_WINDOW);
     let pacing = standing_rtt.map(|rtt| {
         let packets_per_sec = 2.0 * cwnd / rtt.as_secs_f64().max(1e-9);
-        Rate::from_packets_per_sec(packets_per_sec, mss).max(Rate::from_bps(1))
+        Rate::from_packets_per_sec(packets_per_sec, mss).clamp(Rate::from_bps(1), MAX_PACING)
     });
     Allowance {
         window: Bytes::from_packets(cwnd, mss),

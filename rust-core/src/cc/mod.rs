@@ -12,6 +12,7 @@
 //! To add a controller: write `cc/<name>.rs`, add a row to [`registry::CONTROLLERS`]. The scenario
 //! schema, `--list`, the ns-3 attributes and the conformance tests follow from the row.
 
+pub mod bbr;
 pub mod copa;
 pub mod copa_icn;
 pub mod cubic;
@@ -234,6 +235,9 @@ pub struct SpuriousLoss {
     /// Its size.
     pub bytes: Bytes,
 }
+
+/// The highest pacing rate a controller names: 1 Pbit/s, a bound on arithmetic.
+const MAX_PACING: Rate = Rate::from_bps(1_000_000_000_000_000);
 
 /// What a controller allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The one list of controllers.
 
-use super::{Controller, Setup, copa, copa_icn, cubic, fixed, newreno};
+use super::{Controller, Setup, bbr, copa, copa_icn, cubic, fixed, newreno};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,6 +30,15 @@ pub struct Entry {
 
 /// All controllers, by name.
 pub const CONTROLLERS: &[Entry] = &[
+    Entry {
+        name: "bbr",
+        aliases: &["bbr1", "bbrv1"],
+        summary: "model-based: paces at the estimated bottleneck bandwidth",
+        reference: "draft-cardwell-iccrg-bbr-congestion-control-00",
+        defaults: defaults::<bbr::Config>,
+        schema: schema::<bbr::Config>,
+        build: |setup, params| boxed(bbr::Bbr::new(setup, &parse(params)?)),
+    },
     Entry {
         name: "copa",
         aliases: &[],
@@ -107,7 +116,13 @@ fn schema<C: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 fn parse<C: DeserializeOwned>(params: &Value) -> Result<C, String> {
-    C::deserialize(params).map_err(|e| e.to_string())
+    serde_path_to_error::deserialize(params).map_err(|e| match e.path().to_string() {
+        // An unknown field's name is in the message.
+        path if path == "." || e.inner().to_string().starts_with("unknown field") => {
+            e.into_inner().to_string()
+        }
+        path => format!("{path}: {}", e.into_inner()),
+    })
 }
 
 fn boxed<C: Controller + 'static>(made: Result<C, String>) -> Result<Box<dyn Controller>, String> {

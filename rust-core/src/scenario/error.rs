@@ -18,7 +18,10 @@ pub struct Error {
 impl Error {
     /// `problem` in `field`.
     pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Error {
-        Error { field: field.into(), problem: problem.into() }
+        Error {
+            field: field.into(),
+            problem: problem.into(),
+        }
     }
 
     /// An unknown `given` in `field`, where `what` are accepted.
@@ -99,7 +102,9 @@ pub(crate) fn nearest<'a>(
 /// "X is not Y".
 pub(crate) fn from_serde(message: &str) -> String {
     for what in ["field", "variant"] {
-        let Some(rest) = message.strip_prefix(&format!("unknown {what} `")) else { continue };
+        let Some(rest) = message.strip_prefix(&format!("unknown {what} `")) else {
+            continue;
+        };
         // The accepted names are ours and contain no backquote; the given one may contain any.
         let (given, rest) = rest
             .rsplit_once("`, expected ")
@@ -110,8 +115,9 @@ pub(crate) fn from_serde(message: &str) -> String {
         return unknown(what, given, accepted.into_iter());
     }
     for kind in ["invalid type: ", "invalid value: "] {
-        let Some((given, expected)) =
-            message.strip_prefix(kind).and_then(|rest| rest.rsplit_once(", expected "))
+        let Some((given, expected)) = message
+            .strip_prefix(kind)
+            .and_then(|rest| rest.rsplit_once(", expected "))
         else {
             continue;
         };

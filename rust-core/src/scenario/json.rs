@@ -9,7 +9,10 @@ use std::fmt;
 /// object is an error: one of both would be ignored.
 pub fn read(bytes: &[u8], origin: &str) -> Result<Value, Error> {
     let text = std::str::from_utf8(bytes).map_err(|e| {
-        Error::new(origin, format!("not UTF-8 text (byte {} is invalid)", e.valid_up_to()))
+        Error::new(
+            origin,
+            format!("not UTF-8 text (byte {} is invalid)", e.valid_up_to()),
+        )
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Strict(value) = serde_json::from_str(text)
@@ -17,7 +20,10 @@ pub fn read(bytes: &[u8], origin: &str) -> Result<Value, Error> {
     if !value.is_object() {
         return Err(Error::new(
             origin,
-            format!("a scenario is a JSON object, this file holds {}", kind(&value)),
+            format!(
+                "a scenario is a JSON object, this file holds {}",
+                kind(&value)
+            ),
         ));
     }
     Ok(value)
@@ -64,7 +70,9 @@ pub(crate) fn merge(base: &mut Value, patch: Value) {
     if replaces || !base.is_object() {
         *base = Value::Object(Map::new());
     }
-    let Value::Object(target) = base else { unreachable!("it was just made an object") };
+    let Value::Object(target) = base else {
+        unreachable!("it was just made an object")
+    };
     for (key, value) in patch {
         if value.is_null() {
             target.shift_remove(&key);
@@ -134,7 +142,10 @@ mod tests {
     #[test]
     fn bad_files_are_told_apart() {
         let error = |bytes: &[u8]| read(bytes, "x.json").unwrap_err().to_string();
-        assert_eq!(error(b"{\"a\": \xff}"), "x.json: not UTF-8 text (byte 6 is invalid)");
+        assert_eq!(
+            error(b"{\"a\": \xff}"),
+            "x.json: not UTF-8 text (byte 6 is invalid)"
+        );
         assert!(error(b"{\"a\": [1").contains("EOF while parsing a list at line 1 column 8"));
         assert!(error(br#"{"a": 1, "a": 2}"#).contains("the key \"a\" occurs twice"));
         assert!(error(b"[]").contains("this file holds a list"));
@@ -150,7 +161,10 @@ mod tests {
             base
         };
         let copa = json!({ "c": { "name": "copa", "delta": 0.1 } });
-        assert_eq!(merged(copa.clone(), json!({ "c": "bbr" })), json!({ "c": "bbr" }));
+        assert_eq!(
+            merged(copa.clone(), json!({ "c": "bbr" })),
+            json!({ "c": "bbr" })
+        );
         assert_eq!(merged(copa.clone(), json!({ "c": "copa" })), copa);
         assert_eq!(
             merged(copa.clone(), json!({ "c": { "name": "bbr" } })),
@@ -165,6 +179,9 @@ mod tests {
             copa
         );
         assert_eq!(merged(copa, json!({ "c": null })), json!({}));
-        assert_eq!(merged(json!({ "l": [1, 2] }), json!({ "l": [3] })), json!({ "l": [3] }));
+        assert_eq!(
+            merged(json!({ "l": [1, 2] }), json!({ "l": [3] })),
+            json!({ "l": [3] })
+        );
     }
 }

@@ -20,12 +20,8 @@ mod sweep;
 
 pub use error::Error;
 pub use json::read;
-pub use model::{
-    Access, Algorithm, Bottleneck, Clock, Flow, Links, Scenario, Topology, Trace,
-};
+pub use model::{Access, Algorithm, Bottleneck, Clock, Flow, Links, Scenario, Topology, Trace};
 pub use path::Path;
-pub use resolve::{
-    Assignment, Cell, DATA_HEADER, DEFAULT_RECEIVERS, Library, MAX_FLOWS, Plan, resolve,
-};
+pub use resolve::{Assignment, Cell, DEFAULT_RECEIVERS, Library, MAX_FLOWS, Plan, resolve};
 pub use schema::schema;
 pub use sweep::MAX_CELLS;

@@ -4,6 +4,7 @@
 //! and resolves to itself when it is read as a file.
 
 use super::quantity::{Buffer, Fraction, Jitter, OffsetText, RateText, SizeText, TimeText};
+use crate::transport::ReceiverOptions;
 use crate::units::{Bytes, Duration, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
@@ -44,7 +45,7 @@ pub struct Scenario {
     /// Real payload, checked against the NDC's self-certifying name; every flow then needs a size.
     pub verify: bool,
     /// Options of the receiver engine.
-    pub transport: Map<String, Value>,
+    pub transport: ReceiverOptions,
     /// The network.
     pub topology: Topology,
     /// How many flows there are; more than `flows` lists are copies of its last one.
@@ -71,7 +72,7 @@ impl Default for Scenario {
             seed: 1,
             run: 1,
             verify: false,
-            transport: Map::new(),
+            transport: ReceiverOptions::default(),
             topology: Topology::default(),
             flow_count: None,
             flows: vec![Flow::default()],
@@ -217,7 +218,9 @@ pub struct Clock {
 
 impl Default for Clock {
     fn default() -> Clock {
-        Clock { offset: OffsetText { nanos: 0 } }
+        Clock {
+            offset: OffsetText { nanos: 0 },
+        }
     }
 }
 
@@ -234,7 +237,10 @@ pub struct Trace {
 
 impl Default for Trace {
     fn default() -> Trace {
-        Trace { enabled: None, interval: TimeText(Duration::from_millis(20)) }
+        Trace {
+            enabled: None,
+            interval: TimeText(Duration::from_millis(20)),
+        }
     }
 }
 
@@ -251,7 +257,10 @@ pub struct Algorithm {
 impl Algorithm {
     /// The algorithm called `name` with its default parameters.
     pub fn named(name: &str) -> Algorithm {
-        Algorithm { name: name.to_owned(), params: Map::new() }
+        Algorithm {
+            name: name.to_owned(),
+            params: Map::new(),
+        }
     }
 }
 

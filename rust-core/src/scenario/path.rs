@@ -54,7 +54,11 @@ impl Path {
                     object.shift_remove(name);
                     return Ok(());
                 }
-                self.set_from(at + 1, object.entry(name.clone()).or_insert(Value::Null), value)
+                self.set_from(
+                    at + 1,
+                    object.entry(name.clone()).or_insert(Value::Null),
+                    value,
+                )
             }
             Step::Index(_) | Step::Every => {
                 let Value::Array(list) = target else {
@@ -67,10 +71,15 @@ impl Path {
                 match step {
                     Step::Index(i) if *i >= len => Err(Error::new(
                         self.to_string(),
-                        format!("there is no element {i} (accepted: 0..{})", len.saturating_sub(1)),
+                        format!(
+                            "there is no element {i} (accepted: 0..{})",
+                            len.saturating_sub(1)
+                        ),
                     )),
                     Step::Index(i) => self.set_from(at + 1, &mut list[*i], value),
-                    _ => list.iter_mut().try_for_each(|e| self.set_from(at + 1, e, value)),
+                    _ => list
+                        .iter_mut()
+                        .try_for_each(|e| self.set_from(at + 1, e, value)),
                 }
             }
         }
@@ -131,8 +140,10 @@ impl FromStr for Path {
             }
             steps.push(Step::Field(name.to_owned()));
             while !rest.is_empty() {
-                let (index, after) =
-                    rest.strip_prefix('[').and_then(|r| r.split_once(']')).ok_or_else(bad)?;
+                let (index, after) = rest
+                    .strip_prefix('[')
+                    .and_then(|r| r.split_once(']'))
+                    .ok_or_else(bad)?;
                 steps.push(match index {
                     "*" => Step::Every,
                     digits if digits.chars().all(|c| c.is_ascii_digit()) => {
@@ -160,7 +171,9 @@ mod tests {
     #[test]
     fn sets_fields_elements_and_all_elements() {
         let mut v = json!({ "flows": [{ "controller": "copa" }, { "size": "1 MB" }] });
-        path("flows[*].controller.delta").set(&mut v, &json!(0.1)).unwrap();
+        path("flows[*].controller.delta")
+            .set(&mut v, &json!(0.1))
+            .unwrap();
         path("flows[0].size").set(&mut v, &json!("2 MB")).unwrap();
         path("flows[1].size").set(&mut v, &Value::Null).unwrap();
         path("topology.rtprop").set(&mut v, &json!("1 ms")).unwrap();
@@ -172,9 +185,18 @@ mod tests {
             "topology": { "rtprop": "1 ms" },
         });
         assert_eq!(v, expected);
-        let error = path("flows[2].size").set(&mut v, &json!(1)).unwrap_err().to_string();
-        assert_eq!(error, "flows[2].size: there is no element 2 (accepted: 0..1)");
-        let error = path("topology[0]").set(&mut v, &json!(1)).unwrap_err().to_string();
+        let error = path("flows[2].size")
+            .set(&mut v, &json!(1))
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            error,
+            "flows[2].size: there is no element 2 (accepted: 0..1)"
+        );
+        let error = path("topology[0]")
+            .set(&mut v, &json!(1))
+            .unwrap_err()
+            .to_string();
         assert_eq!(error, "topology[0]: topology is an object, not a list");
     }
 
@@ -188,8 +210,22 @@ mod tests {
 
     #[test]
     fn rejects_what_is_no_path() {
-        for text in ["", ".", "a..b", "a[", "a[]", "a[-1]", "a[1]b", "[0]", "a b", "a[99999999999999999999]"] {
-            assert!(text.parse::<Path>().unwrap_err().contains("is not a path"), "{text}");
+        for text in [
+            "",
+            ".",
+            "a..b",
+            "a[",
+            "a[]",
+            "a[-1]",
+            "a[1]b",
+            "[0]",
+            "a b",
+            "a[99999999999999999999]",
+        ] {
+            assert!(
+                text.parse::<Path>().unwrap_err().contains("is not a path"),
+                "{text}"
+            );
         }
     }
 

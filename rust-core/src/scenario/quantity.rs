@@ -26,8 +26,20 @@ use super::error::{nearest, shown};
 /// A unit and its size in the base unit of its kind.
 type Unit = (&'static str, f64);
 
-const RATES: &[Unit] = &[("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9), ("Tbps", 1e12)];
-const TIMES: &[Unit] = &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9)];
+const RATES: &[Unit] = &[
+    ("bps", 1.0),
+    ("kbps", 1e3),
+    ("Mbps", 1e6),
+    ("Gbps", 1e9),
+    ("Tbps", 1e12),
+];
+const TIMES: &[Unit] = &[
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("min", 60e9),
+];
 const SIZES: &[Unit] = &[
     ("B", 1.0),
     ("kB", 1e3),
@@ -50,7 +62,9 @@ fn split(text: &str) -> Option<(f64, &str)> {
         .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E')))
         .unwrap_or(text.len());
     let number: f64 = text[..end].parse().ok()?;
-    number.is_finite().then_some((number, text[end..].trim_start()))
+    number
+        .is_finite()
+        .then_some((number, text[end..].trim_start()))
 }
 
 /// Reads `text` as a number of one of `units`, given as `kind` in messages. Returns the number, the
@@ -87,7 +101,11 @@ fn read(
     let hint = nearest(unit, units.iter().map(|u| u.0))
         .map(|n| format!("; did you mean {n}?"))
         .unwrap_or_default();
-    Err(format!("{} has an unknown unit of a {kind} (accepted: {}{hint})", shown(text), accepted()))
+    Err(format!(
+        "{} has an unknown unit of a {kind} (accepted: {}{hint})",
+        shown(text),
+        accepted()
+    ))
 }
 
 /// `number * size` as a whole count of the base unit.
@@ -183,7 +201,10 @@ fn pattern(units: &[&[Unit]]) -> String {
             names.push("BDP".to_owned());
         }
     }
-    format!(r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*({})\s*$", names.join("|"))
+    format!(
+        r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*({})\s*$",
+        names.join("|")
+    )
 }
 
 /// A rate such as `"20 Mbps"`.
@@ -257,7 +278,9 @@ impl FromStr for OffsetText {
     fn from_str(text: &str) -> Result<OffsetText, String> {
         let (number, size, _) = read(text, "time", TIMES, "-5 ms")?;
         let nanos = whole(text, number.abs(), size)? as i64;
-        Ok(OffsetText { nanos: if number < 0.0 { -nanos } else { nanos } })
+        Ok(OffsetText {
+            nanos: if number < 0.0 { -nanos } else { nanos },
+        })
     }
 }
 
@@ -412,7 +435,10 @@ impl<'de> Deserialize<'de> for Fraction {
                 self.visit_f64(n as f64)
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Fraction, E> {
-                Err(E::custom(format!("{} is not a fraction (accepted: 0..1)", shown(text))))
+                Err(E::custom(format!(
+                    "{} is not a fraction (accepted: 0..1)",
+                    shown(text)
+                )))
             }
         }
         deserializer.deserialize_any(Number)
@@ -435,10 +461,18 @@ mod tests {
 
     #[test]
     fn accepts_what_the_documentation_says() {
-        for (text, bps) in
-            [("20 Mbps", 20e6), ("20Mbps", 20e6), ("1 Gbps", 1e9), ("9.6kbps", 9600.0), ("1Kbps", 1e3)]
-        {
-            assert_eq!(text.parse(), Ok(RateText(Rate::from_bps(bps as u64))), "{text}");
+        for (text, bps) in [
+            ("20 Mbps", 20e6),
+            ("20Mbps", 20e6),
+            ("1 Gbps", 1e9),
+            ("9.6kbps", 9600.0),
+            ("1Kbps", 1e3),
+        ] {
+            assert_eq!(
+                text.parse(),
+                Ok(RateText(Rate::from_bps(bps as u64))),
+                "{text}"
+            );
         }
         assert_eq!("2.1 s".parse(), Ok(TimeText(Duration::from_millis(2100))));
         assert_eq!(" 1e3 us ".parse(), Ok(TimeText(Duration::from_millis(1))));
@@ -466,7 +500,15 @@ mod tests {
         );
         assert_eq!(rate("-3 Mbps"), "\"-3 Mbps\" is negative");
         assert_eq!(rate("1e300 Tbps"), "\"1e300 Tbps\" is too large");
-        for text in ["", "Mbps", "nan Mbps", "inf Mbps", "1,5 Mbps", "--1 Mbps", "1e999 bps"] {
+        for text in [
+            "",
+            "Mbps",
+            "nan Mbps",
+            "inf Mbps",
+            "1,5 Mbps",
+            "--1 Mbps",
+            "1e999 bps",
+        ] {
             assert!(rate(text).contains("accepted"), "{text}: {}", rate(text));
         }
         assert!("-1bdp".parse::<Buffer>().unwrap_err().contains("negative"));

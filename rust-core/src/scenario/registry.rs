@@ -18,23 +18,49 @@ pub struct Entry {
 }
 
 const fn has(name: &'static str, summary: &'static str, reference: &'static str) -> Entry {
-    Entry { name, summary, reference, available: true }
+    Entry {
+        name,
+        summary,
+        reference,
+        available: true,
+    }
 }
 
 const fn lacks(name: &'static str, summary: &'static str, reference: &'static str) -> Entry {
-    Entry { name, summary, reference, available: false }
+    Entry {
+        name,
+        summary,
+        reference,
+        available: false,
+    }
 }
 
 /// Topologies.
 pub const TOPOLOGIES: &[Entry] = &[
-    has("topo-1", "receivers - IR1 = IR2 - replica node", "Copa-ICN paper, figure 4"),
-    lacks("topo-2", "topo-1 with transfers in both directions", "Copa-ICN paper, figure 5"),
-    lacks("line", "routers R1 - R2 - R3, server at R3, clients at R1", "ECD paper, figure 6"),
+    has(
+        "topo-1",
+        "receivers - IR1 = IR2 - replica node",
+        "Copa-ICN paper, figure 4",
+    ),
+    lacks(
+        "topo-2",
+        "topo-1 with transfers in both directions",
+        "Copa-ICN paper, figure 5",
+    ),
+    lacks(
+        "line",
+        "routers R1 - R2 - R3, server at R3, clients at R1",
+        "ECD paper, figure 6",
+    ),
 ];
 
 /// Transports.
 pub const TRANSPORTS: &[Entry] = &[
-    has("icn", "receiver-driven ICN transport over IP", "Copa-ICN paper, section 3"),
+    has(
+        "icn",
+        "receiver-driven ICN transport over IP",
+        "Copa-ICN paper, section 3",
+    ),
     lacks("tcp", "ns-3's TCP with ferrocc's socket", "RFC 9293"),
 ];
 
@@ -43,26 +69,70 @@ pub const AQMS: &[Entry] = &[
     has("drop-tail", "FIFO that drops arrivals when it is full", "-"),
     lacks("red", "random early detection", "Floyd and Jacobson 1993"),
     lacks("codel", "controlled delay", "RFC 8289"),
-    lacks("ecd", "early congestion detection: CoDel that marks early", "ECD paper, section 3"),
+    lacks(
+        "ecd",
+        "early congestion detection: CoDel that marks early",
+        "ECD paper, section 3",
+    ),
 ];
 
 /// How a TCP sender judges duplicate ACKs.
 pub const RECOVERIES: &[Entry] = &[
-    lacks("standard", "SACK with proportional rate reduction", "RFC 6675, RFC 6937"),
-    lacks("newreno", "fast retransmit and fast recovery without SACK", "RFC 6582"),
-    lacks("veno", "halves only if its backlog estimate says congestion", "Fu and Liew 2003"),
-    lacks("cerl", "tells random loss by the queue length that RTTs show", "El-Ocla 2010"),
-    lacks("newjersey", "rate from ACK arrivals and congestion warnings", "Xu, Tian, Ansari 2005"),
+    lacks(
+        "standard",
+        "SACK with proportional rate reduction",
+        "RFC 6675, RFC 6937",
+    ),
+    lacks(
+        "newreno",
+        "fast retransmit and fast recovery without SACK",
+        "RFC 6582",
+    ),
+    lacks(
+        "veno",
+        "halves only if its backlog estimate says congestion",
+        "Fu and Liew 2003",
+    ),
+    lacks(
+        "cerl",
+        "tells random loss by the queue length that RTTs show",
+        "El-Ocla 2010",
+    ),
+    lacks(
+        "newjersey",
+        "rate from ACK arrivals and congestion warnings",
+        "Xu, Tian, Ansari 2005",
+    ),
     lacks("rr", "robust recovery", "Wang and Shin 2001"),
-    lacks("pr", "persistent reordering: timers instead of duplicate ACKs", "Bohacek et al. 2003"),
-    lacks("door", "detection of out-of-order and response", "Wang and Zhang 2002"),
-    lacks("nce", "non-congestion events are told from congestion", "TCP-NCE paper"),
+    lacks(
+        "pr",
+        "persistent reordering: timers instead of duplicate ACKs",
+        "Bohacek et al. 2003",
+    ),
+    lacks(
+        "door",
+        "detection of out-of-order and response",
+        "Wang and Zhang 2002",
+    ),
+    lacks(
+        "nce",
+        "non-congestion events are told from congestion",
+        "TCP-NCE paper",
+    ),
     lacks("no-cut", "retransmits without reducing the window", "-"),
 ];
 
 /// Controllers that are known but not in [`cc::registry::CONTROLLERS`] yet.
-const PLANNED_CONTROLLERS: &[&str] =
-    &["newreno", "cubic", "bbr", "copa", "copa-icn", "ecd", "vivace", "switching"];
+const PLANNED_CONTROLLERS: &[&str] = &[
+    "newreno",
+    "cubic",
+    "bbr",
+    "copa",
+    "copa-icn",
+    "ecd",
+    "vivace",
+    "switching",
+];
 
 /// The entry called `given` in `table`, whose kind is `what`.
 pub(crate) fn select(
@@ -75,7 +145,13 @@ pub(crate) fn select(
     match table.iter().find(|e| e.name == given) {
         Some(entry) if entry.available => Ok(entry),
         Some(_) => Err(unavailable(field, given, available())),
-        None => Err(unknown_name(field, what, given, available(), table.iter().map(|e| e.name))),
+        None => Err(unknown_name(
+            field,
+            what,
+            given,
+            available(),
+            table.iter().map(|e| e.name),
+        )),
     }
 }
 
@@ -88,8 +164,16 @@ pub(crate) fn controller(field: &str, given: &str) -> Result<&'static cc::regist
     if PLANNED_CONTROLLERS.contains(&given) {
         return Err(unavailable(field, given, available()));
     }
-    let aliases = cc::registry::CONTROLLERS.iter().flat_map(|e| e.aliases.iter().copied());
-    Err(unknown_name(field, "controller", given, available(), available().chain(aliases)))
+    let aliases = cc::registry::CONTROLLERS
+        .iter()
+        .flat_map(|e| e.aliases.iter().copied());
+    Err(unknown_name(
+        field,
+        "controller",
+        given,
+        available(),
+        available().chain(aliases),
+    ))
 }
 
 fn unavailable(field: &str, given: &str, available: impl Iterator<Item = &'static str>) -> Error {
@@ -99,7 +183,10 @@ fn unavailable(field: &str, given: &str, available: impl Iterator<Item = &'stati
     };
     Error::new(
         field,
-        format!("{} is not available in this version (accepted: {names})", shown(given)),
+        format!(
+            "{} is not available in this version (accepted: {names})",
+            shown(given)
+        ),
     )
 }
 
@@ -112,8 +199,13 @@ fn unknown_name(
     known: impl Iterator<Item = &'static str>,
 ) -> Error {
     let names = available.collect::<Vec<_>>().join(", ");
-    let hint = nearest(given, known).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
-    Error::new(field, format!("unknown {what} {} (accepted: {names}{hint})", shown(given)))
+    let hint = nearest(given, known)
+        .map(|n| format!("; did you mean {n}?"))
+        .unwrap_or_default();
+    Error::new(
+        field,
+        format!("unknown {what} {} (accepted: {names}{hint})", shown(given)),
+    )
 }
 
 #[cfg(test)]
@@ -131,7 +223,10 @@ mod tests {
             error("droptail"),
             "aqm: unknown AQM \"droptail\" (accepted: drop-tail; did you mean drop-tail?)"
         );
-        assert_eq!(error("zzz"), "aqm: unknown AQM \"zzz\" (accepted: drop-tail)");
+        assert_eq!(
+            error("zzz"),
+            "aqm: unknown AQM \"zzz\" (accepted: drop-tail)"
+        );
         assert!(select("aqm", "AQM", AQMS, "drop-tail").is_ok());
     }
 

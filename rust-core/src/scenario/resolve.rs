@@ -9,22 +9,18 @@ use super::quantity::{Buffer, Jitter, RateText};
 use super::registry;
 use super::sweep::{self, Axis};
 use crate::cc::Setup;
+use crate::transport::ReceiverOptions;
 use crate::units::{Bytes, Duration, Rate};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-/// Headers of a full DATA packet up to IPv4, bytes (Copa-ICN paper, section 5.1).
-pub const DATA_HEADER: Bytes = Bytes::new(108);
 /// Largest number of flows in a scenario.
 pub const MAX_FLOWS: u32 = 100_000;
 /// Receiver nodes where a scenario does not say, if there are at least as many flows.
 pub const DEFAULT_RECEIVERS: u32 = 64;
 /// Longest chain of `extends`.
 const MAX_EXTENDS: usize = 8;
-/// Largest payload of a DATA packet in an IPv4 packet, bytes.
-const MAX_PAYLOAD: u64 = 65_535 - 108;
-
 /// Scenarios that can be named.
 pub trait Library {
     /// The file of the scenario called `name`.
@@ -93,7 +89,11 @@ pub fn resolve(
         let (scenario, links, payload) = one(&merged, &cell.settings, assignments, single)?;
         done.push(Cell {
             name: cell.name,
-            settings: cell.settings.into_iter().map(|(a, v)| (a.to_string(), v)).collect(),
+            settings: cell
+                .settings
+                .into_iter()
+                .map(|(a, v)| (a.to_string(), v))
+                .collect(),
             scenario,
             links,
             payload,
@@ -126,7 +126,17 @@ fn extend(file: Value, library: &dyn Library, left: usize) -> Result<Value, Erro
         return Err(Error::new("extends", problem));
     }
     let mut merged = extend(json::read(text.as_bytes(), &base)?, library, left - 1)?;
+    // Assumptions add up: a figure's stand beside its base's.
+    let mut assumptions = merged["assumptions"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let own = file.get("assumptions").and_then(Value::as_array).cloned();
     merge(&mut merged, file);
+    if let Some(own) = own {
+        assumptions.extend(own);
+        merged["assumptions"] = assumptions.into();
+    }
     Ok(merged)
 }
 
@@ -168,7 +178,9 @@ fn decode(value: Value) -> Result<Scenario, Error> {
         let message = e.inner().to_string();
         // An unknown field is told where it is looked for.
         let path = match message.strip_prefix("unknown field `") {
-            Some(_) => path.rsplit_once('.').map_or(String::new(), |(parent, _)| parent.to_owned()),
+            Some(_) => path
+                .rsplit_once('.')
+                .map_or(String::new(), |(parent, _)| parent.to_owned()),
             None => path,
         };
         Error::new(path, from_serde(&message))
@@ -177,7 +189,9 @@ fn decode(value: Value) -> Result<Scenario, Error> {
 
 /// Adds the option that set the field to the message.
 fn blame(error: Error, settings: &[(Path, Value)], assignments: &[Assignment]) -> Error {
-    let Ok(field) = error.field.parse::<Path>() else { return error };
+    let Ok(field) = error.field.parse::<Path>() else {
+        return error;
+    };
     let option = assignments.iter().rev().find(|a| a.path.covers(&field));
     let source = match option {
         Some(a) => a.option.as_str(),
@@ -187,29 +201,35 @@ fn blame(error: Error, settings: &[(Path, Value)], assignments: &[Assignment]) -
     Error::new(format!("{} ({source})", error.field), error.problem)
 }
 
-/// Makes `flows` as long as `flow_count` says: the last one is repeated, without its name.
+/// Makes `flows` as long as `flow_count` says: the last one is repeated, without its name. Without
+/// `flows` there is one.
 fn expand_flows(value: &mut Value) -> Result<(), Error> {
-    let Value::Object(fields) = value else { return Ok(()) };
-    let Some(count) = fields.shift_remove("flow_count") else { return Ok(()) };
-    let given = match &count {
-        Value::String(text) => text.trim().parse::<u64>().ok(),
-        other => other.as_u64(),
+    let Value::Object(fields) = value else {
+        return Ok(());
     };
-    let count = match given {
+    let count = fields.shift_remove("flow_count");
+    let flows = fields
+        .entry("flows")
+        .or_insert_with(|| Value::Array(vec![Map::new().into()]));
+    let Some(count) = count else {
+        return Ok(());
+    };
+    let number = match count.as_u64() {
         Some(n @ 1..) if n <= u64::from(MAX_FLOWS) => n as usize,
         _ => {
             let problem = format!("{count} is out of range (accepted: 1..{MAX_FLOWS})");
             return Err(Error::new("flow_count", problem));
         }
     };
-    let flows = fields.entry("flows").or_insert_with(|| Value::Array(vec![Map::new().into()]));
     // Anything else is told by the typed reading.
-    let Value::Array(flows) = flows else { return Ok(()) };
-    let Some(mut last) = flows.last().cloned() else { return Ok(()) };
-    if let Value::Object(last) = &mut last {
-        last.shift_remove("name");
+    if let Value::Array(flows) = flows
+        && let Some(mut last) = flows.last().cloned()
+    {
+        if let Value::Object(last) = &mut last {
+            last.shift_remove("name");
+        }
+        flows.resize(number, last);
     }
-    flows.resize(count, last);
     Ok(())
 }
 
@@ -219,22 +239,47 @@ fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links, Bytes), Er
     s.extends = None;
     s.sweep = None;
     s.flow_count = None;
-    within("duration", s.duration, s.duration.0, millis(1), secs(1_000_000), "1 ms..1000000 s")?;
+    within(
+        "duration",
+        s.duration,
+        s.duration.0,
+        millis(1),
+        secs(1_000_000),
+        "1 ms..1000000 s",
+    )?;
     if s.seed == 0 {
-        return Err(Error::new("seed", "0 is out of range (accepted: 1..4294967295)"));
+        return Err(Error::new(
+            "seed",
+            "0 is out of range (accepted: 1..4294967295)",
+        ));
     }
     let count = s.flows.len();
     if count == 0 || count > MAX_FLOWS as usize {
         let problem = format!("{count} flows are out of range (accepted: 1..{MAX_FLOWS})");
         return Err(Error::new("flows", problem));
     }
-    within("trace.interval", s.trace.interval, s.trace.interval.0, micros(10), secs(1_000_000),
-        "10 us..1000000 s")?;
+    within(
+        "trace.interval",
+        s.trace.interval,
+        s.trace.interval.0,
+        micros(10),
+        secs(1_000_000),
+        "10 us..1000000 s",
+    )?;
     let offset = Duration::from_nanos(s.clock.offset.nanos.unsigned_abs());
-    within("clock.offset", s.clock.offset, offset, Duration::ZERO, secs(1_000_000),
-        "-1000000 s..1000000 s")?;
-    let payload = transport(&mut s.transport)?;
-    let packet = payload + DATA_HEADER;
+    within(
+        "clock.offset",
+        s.clock.offset,
+        offset,
+        Duration::ZERO,
+        secs(1_000_000),
+        "-1000000 s..1000000 s",
+    )?;
+    s.transport
+        .validate()
+        .map_err(|message| inside("transport", &message))?;
+    let payload = s.transport.mss();
+    let packet = payload + Bytes::new(ReceiverOptions::HEADER_BYTES);
     let links = topology(&mut s, packet)?;
     flows(&mut s, payload)?;
     let few = count <= DEFAULT_RECEIVERS as usize;
@@ -242,35 +287,63 @@ fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links, Bytes), Er
     Ok((s, links, payload))
 }
 
-/// Checks the engine's options; returns the payload of a full DATA packet.
-fn transport(options: &mut Map<String, Value>) -> Result<Bytes, Error> {
-    let given = options.entry("mss").or_insert_with(|| Setup::PAPER_MSS.get().into());
-    match given.as_u64() {
-        Some(mss @ 1..=MAX_PAYLOAD) => Ok(Bytes::new(mss)),
-        _ => Err(Error::new(
-            "transport.mss",
-            format!("{given} is out of range (accepted: bytes of payload, 1..{MAX_PAYLOAD})"),
-        )),
-    }
-}
-
 fn topology(s: &mut Scenario, packet: Bytes) -> Result<Links, Error> {
     let count = u32::try_from(s.flows.len()).unwrap_or(MAX_FLOWS);
     let t = &mut s.topology;
     registry::select("topology.kind", "topology", registry::TOPOLOGIES, &t.kind)?;
     let receivers = t.receivers.unwrap_or(count.min(DEFAULT_RECEIVERS));
-    within("topology.receivers", receivers, receivers, 1, 10_000, "1..10000")?;
+    within(
+        "topology.receivers",
+        receivers,
+        receivers,
+        1,
+        10_000,
+        "1..10000",
+    )?;
     t.receivers = Some(receivers);
-    within("topology.rtprop", t.rtprop, t.rtprop.0, micros(1), secs(60), "1 us..60 s")?;
-    within("topology.priority_dscp", t.priority_dscp, t.priority_dscp, 0, 63, "0..63")?;
+    within(
+        "topology.rtprop",
+        t.rtprop,
+        t.rtprop.0,
+        micros(1),
+        secs(60),
+        "1 us..60 s",
+    )?;
+    within(
+        "topology.priority_dscp",
+        t.priority_dscp,
+        t.priority_dscp,
+        0,
+        63,
+        "0..63",
+    )?;
 
     let b = &t.bottleneck;
     let rates = (Rate::from_bps(1_000), Rate::from_bps(1_000_000_000_000));
-    within("topology.bottleneck.rate", b.rate, b.rate.0, rates.0, rates.1, "1 kbps..1 Tbps")?;
-    within("topology.bottleneck.reorder_delay", b.reorder_delay, b.reorder_delay.0, micros(1),
-        secs(60), "1 us..60 s")?;
-    within("topology.bottleneck.device_queue", b.device_queue, b.device_queue, 1, 1_000,
-        "1..1000 packets")?;
+    within(
+        "topology.bottleneck.rate",
+        b.rate,
+        b.rate.0,
+        rates.0,
+        rates.1,
+        "1 kbps..1 Tbps",
+    )?;
+    within(
+        "topology.bottleneck.reorder_delay",
+        b.reorder_delay,
+        b.reorder_delay.0,
+        micros(1),
+        secs(60),
+        "1 us..60 s",
+    )?;
+    within(
+        "topology.bottleneck.device_queue",
+        b.device_queue,
+        b.device_queue,
+        1,
+        1_000,
+        "1..1000 packets",
+    )?;
     let field = "topology.bottleneck.aqm";
     registry::select(field, "AQM", registry::AQMS, &b.aqm.name)?;
     if let Some(key) = b.aqm.params.keys().next() {
@@ -320,7 +393,12 @@ fn topology(s: &mut Scenario, packet: Bytes) -> Result<Links, Error> {
 }
 
 fn flows(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
-    let setup = Setup { mss: payload, packet_size: payload + DATA_HEADER, ..Setup::default() };
+    let setup = Setup {
+        mss: payload,
+        packet_size: payload + Bytes::new(ReceiverOptions::HEADER_BYTES),
+        initial_window: s.transport.initial_window,
+        ..Setup::default()
+    };
     let rtprop = s.topology.rtprop.0;
     // Thousands of flows with one controller need one check.
     let mut known: BTreeMap<String, Algorithm> = BTreeMap::new();
@@ -360,13 +438,26 @@ fn flows(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
             }
         };
         let start = flow.start;
-        within(&at("start"), start, start.0, Duration::ZERO, secs(1_000_000), "0 s..1000000 s")?;
+        within(
+            &at("start"),
+            start,
+            start.0,
+            Duration::ZERO,
+            secs(1_000_000),
+            "0 s..1000000 s",
+        )?;
         let jitter = match flow.start_jitter {
             Jitter::Time(d) => d,
             Jitter::Rtprop(n) => rtprop.mul_f64(n),
         };
-        within(&at("start_jitter"), flow.start_jitter, jitter, Duration::ZERO, secs(1_000_000),
-            "0 s..1000000 s")?;
+        within(
+            &at("start_jitter"),
+            flow.start_jitter,
+            jitter,
+            Duration::ZERO,
+            secs(1_000_000),
+            "0 s..1000000 s",
+        )?;
         flow.start_jitter = Jitter::Time(jitter);
         if let Some(size) = flow.size {
             // A petabyte; real content is made and kept in memory.
@@ -375,7 +466,14 @@ fn flows(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
             } else {
                 (1_000_000_000_000_000, "1 B..1000 TB")
             };
-            within(&at("size"), size, size.0, Bytes::new(1), Bytes::new(most), range)?;
+            within(
+                &at("size"),
+                size,
+                size.0,
+                Bytes::new(1),
+                Bytes::new(most),
+                range,
+            )?;
         } else if s.verify {
             let problem = "real content needs a size (accepted: verify=false, or a size as in \
                            --set=\"flows[*].size=10 MB\")";
@@ -389,15 +487,7 @@ fn flows(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
 fn controller(field: &str, given: &Algorithm, setup: &Setup) -> Result<Algorithm, Error> {
     let entry = registry::controller(field, &given.name)?;
     let params = Value::Object(given.params.clone());
-    (entry.build)(setup, &params).map_err(|message| {
-        // A controller's own message starts with the parameter.
-        match message.split_once(": ") {
-            Some((param, rest)) if param.chars().all(|c| c.is_ascii_lowercase() || c == '_') => {
-                Error::new(format!("{field}.{param}"), from_serde(rest))
-            }
-            _ => Error::new(field, from_serde(&message)),
-        }
-    })?;
+    (entry.build)(setup, &params).map_err(|message| inside(field, &message))?;
     let mut params = match (entry.defaults)() {
         Value::Object(defaults) => defaults,
         _ => Map::new(),
@@ -405,7 +495,20 @@ fn controller(field: &str, given: &Algorithm, setup: &Setup) -> Result<Algorithm
     for (key, value) in &given.params {
         params.insert(key.clone(), value.clone());
     }
-    Ok(Algorithm { name: entry.name.to_owned(), params })
+    Ok(Algorithm {
+        name: entry.name.to_owned(),
+        params,
+    })
+}
+
+/// An error of a part that speaks of its own fields: "window: 0 is not in ..." in `field`.
+fn inside(field: &str, message: &str) -> Error {
+    match message.split_once(": ") {
+        Some((own, rest)) if own.chars().all(|c| c.is_ascii_lowercase() || c == '_') => {
+            Error::new(format!("{field}.{own}"), from_serde(rest))
+        }
+        _ => Error::new(field, from_serde(message)),
+    }
 }
 
 /// Fails unless `value`, which the user wrote as `given`, is in `least..=most`.
@@ -420,7 +523,10 @@ fn within<T: PartialOrd>(
     if value >= least && value <= most {
         return Ok(());
     }
-    Err(Error::new(field, format!("{given} is out of range (accepted: {accepted})")))
+    Err(Error::new(
+        field,
+        format!("{given} is out of range (accepted: {accepted})"),
+    ))
 }
 
 const fn micros(n: u64) -> Duration {

@@ -9,11 +9,15 @@ use serde_json::{Map, Value, json};
 /// The JSON Schema (draft 2020-12) of scenario files.
 pub fn schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let params: Vec<Value> =
-        CONTROLLERS.iter().map(|c| (c.schema)(&mut generator).to_value()).collect();
+    let params: Vec<Value> = CONTROLLERS
+        .iter()
+        .map(|c| (c.schema)(&mut generator).to_value())
+        .collect();
     let mut root = generator.into_root_schema_for::<Scenario>().to_value();
     root["title"] = json!("ferrocc scenario");
-    let defs = root["$defs"].as_object_mut().expect("the model has named types");
+    let defs = root["$defs"]
+        .as_object_mut()
+        .expect("the model has named types");
 
     let mut variants = Vec::new();
     for (entry, params) in CONTROLLERS.iter().zip(params) {
@@ -23,7 +27,10 @@ pub fn schema() -> Value {
             .and_then(|r| defs.get(r.trim_start_matches("#/$defs/")).cloned())
             .unwrap_or(params);
         let names: Vec<&str> = entry.aliases.iter().copied().chain([entry.name]).collect();
-        let properties = object["properties"].as_object().cloned().unwrap_or_default();
+        let properties = object["properties"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default();
         let mut all = Map::new();
         all.insert("name".to_owned(), json!({ "enum": names }));
         all.extend(properties);
@@ -33,8 +40,10 @@ pub fn schema() -> Value {
         object["description"] = json!(entry.summary);
         variants.push(object);
     }
-    let names: Vec<&str> =
-        CONTROLLERS.iter().flat_map(|c| c.aliases.iter().copied().chain([c.name])).collect();
+    let names: Vec<&str> = CONTROLLERS
+        .iter()
+        .flat_map(|c| c.aliases.iter().copied().chain([c.name]))
+        .collect();
     variants.insert(0, json!({ "enum": names }));
     defs.insert(
         "Controller".to_owned(),

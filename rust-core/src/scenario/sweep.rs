@@ -59,7 +59,10 @@ pub(crate) fn axes(sweep: Value) -> Result<Vec<Axis>, Error> {
             }
         };
         if values.is_empty() {
-            return Err(Error::new(field, "the list is empty (accepted: at least one value)"));
+            return Err(Error::new(
+                field,
+                "the list is empty (accepted: at least one value)",
+            ));
         }
         if matches!(key.as_str(), "extends" | "sweep" | "description") {
             return Err(Error::new(field, "cannot be swept"));
@@ -74,15 +77,28 @@ pub(crate) fn axes(sweep: Value) -> Result<Vec<Axis>, Error> {
 
 /// All combinations, the last axis fastest. Without axes there is one, without a name.
 pub(crate) fn cells(axes: &[Axis]) -> Result<Vec<Combination>, Error> {
-    let count = axes.iter().try_fold(1usize, |n, a| n.checked_mul(a.values.len()));
+    let count = axes
+        .iter()
+        .try_fold(1usize, |n, a| n.checked_mul(a.values.len()));
     if count.is_none_or(|n| n > MAX_CELLS) {
         let problem = format!("there are more than {MAX_CELLS} combinations");
         return Err(Error::new("sweep", problem));
     }
-    let mut cells = vec![Combination { name: String::new(), settings: Vec::new() }];
+    let mut cells = vec![Combination {
+        name: String::new(),
+        settings: Vec::new(),
+    }];
     for axis in axes {
-        let unique = axes.iter().filter(|a| a.path.label() == axis.path.label()).count() == 1;
-        let label = if unique { axis.path.label().to_owned() } else { slug(&axis.path.to_string()) };
+        let unique = axes
+            .iter()
+            .filter(|a| a.path.label() == axis.path.label())
+            .count()
+            == 1;
+        let label = if unique {
+            axis.path.label().to_owned()
+        } else {
+            slug(&axis.path.to_string())
+        };
         let mut next = Vec::with_capacity(cells.len() * axis.values.len());
         for cell in &cells {
             for value in &axis.values {
@@ -129,7 +145,11 @@ fn value_slug(value: &Value) -> String {
 fn slug(text: &str) -> String {
     let kept = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
     let slug: String = text.chars().filter(kept).collect();
-    if slug.is_empty() { "_".to_owned() } else { slug }
+    if slug.is_empty() {
+        "_".to_owned()
+    } else {
+        slug
+    }
 }
 
 #[cfg(test)]
@@ -138,7 +158,11 @@ mod tests {
     use serde_json::json;
 
     fn names(sweep: Value) -> Vec<String> {
-        cells(&axes(sweep).unwrap()).unwrap().into_iter().map(|c| c.name).collect()
+        cells(&axes(sweep).unwrap())
+            .unwrap()
+            .into_iter()
+            .map(|c| c.name)
+            .collect()
     }
 
     #[test]
@@ -169,7 +193,10 @@ mod tests {
             Ok(()) => panic!("accepted"),
             Err(e) => e.to_string(),
         };
-        assert_eq!(error(json!([])), "sweep: a list is not an object of path: [values]");
+        assert_eq!(
+            error(json!([])),
+            "sweep: a list is not an object of path: [values]"
+        );
         assert!(error(json!({ "a b": [1] })).contains("is not a path"));
         assert!(error(json!({ "duration": "1 s" })).contains("is not a list"));
         assert!(error(json!({ "duration": [] })).contains("is empty"));

@@ -244,7 +244,9 @@ mod tests {
             3.0
         );
         // Four packets of a millisecond each.
-        let busy = link.run.utilisation(Duration::ZERO, Duration::from_millis(10));
+        let busy = link
+            .run
+            .utilisation(Duration::ZERO, Duration::from_millis(10));
         assert_eq!(busy, 0.4);
     }
 

@@ -9,7 +9,7 @@ use ferrocc::cc::{Setup, registry};
 use ferrocc::transport::{
     Datagram, Output, Receiver, ReceiverConfig, ReceiverOptions, Replica, Step, TxPacket,
 };
-use ferrocc::units::{Bytes, Duration, Instant};
+use ferrocc::units::{Bytes, Duration, Instant, Rate};
 use ferrocc::wire::{Eid, UNBOUNDED};
 
 /// Length of an IPv4 header without options.
@@ -258,7 +258,7 @@ impl Simulation {
         let [data, req] = &mut self.links;
         match change {
             Change::RateMbps(mbps) => {
-                let rate = ferrocc::units::Rate::from_mbps(mbps);
+                let rate = Rate::from_mbps(mbps);
                 (data.spec.rate, req.spec.rate) = (rate, rate);
             }
             Change::Rtprop(rtprop) => {
@@ -325,10 +325,8 @@ impl Endpoint {
             initial_window: options.initial_window,
             draw: flow.draw,
         };
-        let entry = registry::find(&flow.controller)
-            .unwrap_or_else(|| panic!("no controller is called {}", flow.controller));
-        let controller = (entry.build)(&setup, &flow.params)
-            .unwrap_or_else(|e| panic!("{}: {e}", flow.controller));
+        let controller = registry::build(&flow.controller, &setup, &flow.params)
+            .unwrap_or_else(|e| panic!("controller of flow {index}: {e}"));
         let config = ReceiverConfig {
             device: Eid::of_name(&format!("receiver {index}")),
             ndc,
@@ -381,6 +379,22 @@ impl Endpoint {
         let run = &mut self.run;
         let name = &run.controller;
         assert!(step.window >= self.mss, "{name}: window {:?}", step.window);
+        assert!(
+            step.pacing.is_none_or(|r| r > Rate::ZERO && r < Rate::MAX),
+            "{name}: pacing {:?}",
+            step.pacing
+        );
+        assert!(
+            self.receiver.output().packets.is_empty() || step.in_flight <= step.window,
+            "{name}: {:?} are outstanding after a request, the window is {:?}",
+            step.in_flight,
+            step.window
+        );
+        assert!(
+            !step.completed || step.in_flight.is_zero(),
+            "{name}: {:?} are outstanding at the end",
+            step.in_flight
+        );
         assert!(
             step.delivered >= run.step.delivered,
             "{name}: delivered bytes went back"

@@ -38,7 +38,7 @@ impl Bins {
     pub fn sum(&self, from: Duration, to: Duration) -> u64 {
         let bin = |d: Duration| {
             assert!(
-                d.as_nanos() % BIN.as_nanos() == 0,
+                d.as_nanos().is_multiple_of(BIN.as_nanos()),
                 "{d} is no multiple of {BIN}"
             );
             ((d.as_nanos() / BIN.as_nanos()) as usize).min(self.0.len())

@@ -14,7 +14,10 @@ fn common() -> Net {
 /// The window before and after each decrease.
 fn decreases(flow: &FlowRun) -> Vec<(f64, f64)> {
     let steps = flow.window.points().windows(2);
-    steps.map(|w| (w[0].1, w[1].1)).filter(|(before, after)| after < before).collect()
+    steps
+        .map(|w| (w[0].1, w[1].1))
+        .filter(|(before, after)| after < before)
+        .collect()
 }
 
 #[test]
@@ -42,7 +45,11 @@ fn every_decrease_is_one_multiplication_per_episode() {
         assert_eq!(decreases.len() as u64, flow.stats.window_cuts, "{name}");
         assert_eq!(flow.stats.timeouts, 0, "{name}");
         // The slow start alone overshoots by dozens of packets: many losses, one decrease.
-        assert!(flow.stats.losses >= 20 * flow.stats.window_cuts, "{name}: {:?}", flow.stats);
+        assert!(
+            flow.stats.losses >= 20 * flow.stats.window_cuts,
+            "{name}: {:?}",
+            flow.stats
+        );
         for (before, after) in decreases {
             // The trace's windows are whole bytes, and the arrival that proves the loss counts.
             assert_relative_eq!(after / before, beta, max_relative = 0.001);
@@ -61,10 +68,16 @@ fn random_loss_of_one_percent() {
             let run = net.flow(Flow::new(name)).run(secs(100));
             let mean = run.flow(0).window.mean(secs(5), secs(100));
             let ratio = mean / expected;
-            assert!((low..=high).contains(&ratio), "{name}, {rtprop} ms: {mean:.2} packets");
+            assert!(
+                (low..=high).contains(&ratio),
+                "{name}, {rtprop} ms: {mean:.2} packets"
+            );
             let packets = run.flow(0).delivered(secs(5), secs(100)).get() as f64 / 1250.0;
             let per_rtt = packets / 95.0 * ms(rtprop).as_secs_f64();
-            assert!(per_rtt <= mean, "{name}: {per_rtt:.2} delivered per RTT, window {mean:.2}");
+            assert!(
+                per_rtt <= mean,
+                "{name}: {per_rtt:.2} delivered per RTT, window {mean:.2}"
+            );
         }
     }
 }
@@ -74,13 +87,19 @@ fn random_loss_of_one_percent() {
 fn reordering() {
     for (name, _) in LOSS_BASED {
         // A packet takes 0.54 ms on the link: two overtake, no loss is told.
-        let run = common().reorder(0.05, ms(1)).flow(Flow::new(name)).run(secs(5));
+        let run = common()
+            .reorder(0.05, ms(1))
+            .flow(Flow::new(name))
+            .run(secs(5));
         assert_eq!(run.flow(0).stats.spurious_losses, 0, "{name}");
         // Held up for 5 ms: told lost though nothing is lost.
         let late = common().buffer(Buffer::Bdp(50.0)).reorder(0.001, ms(5));
         let run = late.flow(Flow::new(name)).run(secs(10));
         let stats = &run.flow(0).stats;
-        assert!(stats.spurious_losses > 0 && stats.window_cuts > 0, "{name}: {stats:?}");
+        assert!(
+            stats.spurious_losses > 0 && stats.window_cuts > 0,
+            "{name}: {stats:?}"
+        );
         assert_eq!(stats.losses, stats.spurious_losses, "{name}");
     }
 }
@@ -95,31 +114,49 @@ fn cubic_takes_spurious_reductions_back() {
     let best = 20.0 * 1250.0 / 1358.0;
     let (cubic, newreno) = (goodput("cubic"), goodput("newreno"));
     assert!(cubic >= 0.98 * best, "{cubic} Mbps");
-    assert!(newreno <= 0.9 * cubic, "without undo the link should suffer: {newreno} Mbps");
+    assert!(
+        newreno <= 0.9 * cubic,
+        "without undo the link should suffer: {newreno} Mbps"
+    );
 }
 
 /// Equal flows get equal shares in the long run; a later one needs many congestion epochs.
 #[test]
 fn two_flows_share_in_the_long_run_only() {
     for (name, _) in LOSS_BASED {
-        let net = common().flow(Flow::new(name)).flow(Flow::new(name).start(ms(2100)));
+        let net = common()
+            .flow(Flow::new(name))
+            .flow(Flow::new(name).start(ms(2100)));
         let run = net.run(secs(90));
         let even = run.convergence_after(ms(2100));
-        assert!(even.is_none_or(|d| d > secs(5)), "{name}: converged after {even:?}");
+        assert!(
+            even.is_none_or(|d| d > secs(5)),
+            "{name}: converged after {even:?}"
+        );
         let shares = run.goodputs_mbps(secs(50), secs(90));
-        assert!(ferrocc_testkit::jain(&shares) >= 0.9, "{name}: {shares:?} Mbps");
-        assert!(run.bottleneck.utilisation(secs(5), secs(90)) >= 0.95, "{name}");
+        assert!(
+            ferrocc_testkit::jain(&shares) >= 0.9,
+            "{name}: {shares:?} Mbps"
+        );
+        assert!(
+            run.bottleneck.utilisation(secs(5), secs(90)) >= 0.95,
+            "{name}"
+        );
     }
 }
 
-/// RFC 9406: the growing round-trip time ends slow start. Its conservative phase still grows
-/// threefold in five rounds, so the buffer has to be deep for that to be without loss.
+/// RFC 9406: the growing round-trip time ends slow start. The conservative phase still grows
+/// threefold in five rounds (here from 330 to 1000 packets, on a path of 92), so the buffer has to
+/// be deep for that to be without loss.
 #[test]
 fn hystart_ends_slow_start_before_losses_do() {
     let drops = |hystart: bool| {
         let params = serde_json::json!({ "hystart": hystart });
-        let net = common().buffer(Buffer::Bdp(8.0));
-        net.flow(Flow::new("cubic").params(params)).run(secs(4)).bottleneck.drops
+        let net = common().buffer(Buffer::Bdp(12.0));
+        net.flow(Flow::new("cubic").params(params))
+            .run(secs(4))
+            .bottleneck
+            .drops
     };
     assert_eq!(drops(true), 0);
     assert!(drops(false) > 100, "{}", drops(false));

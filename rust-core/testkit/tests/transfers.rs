@@ -8,15 +8,25 @@ use ferrocc_testkit::{Buffer, Change, Flow, FlowRun, Net, ReplicaSpec, ms, secs}
 /// Runs one flow of every controller and hands it to `check`.
 fn each(net: &Net, flow: impl Fn(Flow) -> Flow, until: u64, check: impl Fn(&FlowRun)) {
     for entry in CONTROLLERS {
-        let run = net.clone().flow(flow(Flow::new(entry.name))).run(secs(until));
+        let run = net
+            .clone()
+            .flow(flow(Flow::new(entry.name)))
+            .run(secs(until));
         check(run.flow(0));
     }
 }
 
 fn assert_verified(flow: &FlowRun) {
     let name = &flow.controller;
-    assert!(flow.completed.is_some(), "{name}: not completed, {:?}", flow.step);
-    assert!(flow.step.verified, "{name}: the content's hash is not its identifier");
+    assert!(
+        flow.completed.is_some(),
+        "{name}: not completed, {:?}",
+        flow.step
+    );
+    assert!(
+        flow.step.verified,
+        "{name}: the content's hash is not its identifier"
+    );
 }
 
 #[test]
@@ -35,7 +45,12 @@ fn every_byte_arrives_despite_loss_and_reordering() {
 #[test]
 fn sizes_that_are_no_multiple_of_a_packet() {
     for size in [1, 1249, 1250, 1251, 33_333] {
-        each(&Net::topo1().loss(0.05), |f| f.verified(size), 120, assert_verified);
+        each(
+            &Net::topo1().loss(0.05),
+            |f| f.verified(size),
+            120,
+            assert_verified,
+        );
     }
 }
 
@@ -43,97 +58,183 @@ fn sizes_that_are_no_multiple_of_a_packet() {
 fn duplicate_and_late_data_is_counted_once() {
     // Held up beyond the loss detection, but back before the repeated request is answered.
     let net = Net::topo1().reorder(0.02, ms(20));
-    each(&net, |f| f.verified(1_000_000), 60, |flow| {
-        assert_verified(flow);
-        assert!(flow.stats.spurious_losses > 0, "{}", flow.controller);
-    });
+    each(
+        &net,
+        |f| f.verified(1_000_000),
+        60,
+        |flow| {
+            assert_verified(flow);
+            assert!(flow.stats.spurious_losses > 0, "{}", flow.controller);
+        },
+    );
     // Held up for three round trips: the repeated request is answered first.
     let net = Net::topo1().duplicate(0.05).reorder(0.02, ms(90));
-    each(&net, |f| f.verified(1_000_000), 60, |flow| {
-        assert_verified(flow);
-        assert!(flow.stats.duplicates > 0, "{}", flow.controller);
-    });
+    each(
+        &net,
+        |f| f.verified(1_000_000),
+        60,
+        |flow| {
+            assert_verified(flow);
+            assert!(flow.stats.duplicates > 0, "{}", flow.controller);
+        },
+    );
 }
 
 #[test]
 fn lost_requests_are_repeated() {
     let net = Net::topo1().req_loss(0.05);
-    each(&net, |f| f.verified(1_000_000), 60, |flow| {
-        assert_verified(flow);
-        assert!(flow.stats.retransmissions > 0, "{}", flow.controller);
-    });
+    each(
+        &net,
+        |f| f.verified(1_000_000),
+        60,
+        |flow| {
+            assert_verified(flow);
+            assert!(flow.stats.retransmissions > 0, "{}", flow.controller);
+        },
+    );
 }
 
 #[test]
 fn a_tail_that_is_lost_is_repeated_by_timeout() {
     // The last packets of 20 arrive at about 47 ms; nothing comes after them.
-    let net = Net::topo1().at(ms(40), Change::Loss(1.0)).at(ms(100), Change::Loss(0.0));
-    each(&net, |f| f.verified(25_000), 30, |flow| {
-        assert_verified(flow);
-        assert!(flow.stats.timeouts > 0, "{}: {:?}", flow.controller, flow.stats);
-    });
+    let net = Net::topo1()
+        .at(ms(40), Change::Loss(1.0))
+        .at(ms(100), Change::Loss(0.0));
+    each(
+        &net,
+        |f| f.verified(25_000),
+        30,
+        |flow| {
+            assert_verified(flow);
+            assert!(
+                flow.stats.timeouts > 0,
+                "{}: {:?}",
+                flow.controller,
+                flow.stats
+            );
+        },
+    );
 }
 
 #[test]
 fn an_outage_is_survived() {
     for outage in [3, 60] {
         let back = secs(2 + outage);
-        let net = Net::topo1().at(secs(2), Change::Loss(1.0)).at(back, Change::Loss(0.0));
-        each(&net, |f| f, 2 + 2 * outage + 12, |flow| {
-            let name = &flow.controller;
-            let before = flow.goodput_mbps(secs(1), secs(2));
-            // The timer backs off to at most twice the outage.
-            let end = secs(2 + 2 * outage + 12);
-            let after = flow.goodput_mbps(end - secs(3), end);
-            assert!(after >= 0.5 * before, "{name}: {before} before, {after} Mbps after {outage} s");
-        });
+        let net = Net::topo1()
+            .at(secs(2), Change::Loss(1.0))
+            .at(back, Change::Loss(0.0));
+        each(
+            &net,
+            |f| f,
+            2 + 2 * outage + 12,
+            |flow| {
+                let name = &flow.controller;
+                let before = flow.goodput_mbps(secs(1), secs(2));
+                // The timer backs off to at most twice the outage.
+                let end = secs(2 + 2 * outage + 12);
+                let after = flow.goodput_mbps(end - secs(3), end);
+                assert!(
+                    after >= 0.5 * before,
+                    "{name}: {before} before, {after} Mbps after {outage} s"
+                );
+            },
+        );
     }
 }
 
 #[test]
 fn another_replica_means_starting_over() {
-    let other = ReplicaSpec { clock_offset_ns: -5_000_000_000_000, skew_ppm: 20.0, extra_delay: ms(20) };
-    let net = Net::topo1()
-        .replica(other)
-        .at(ms(1500), Change::Replica { flow: 0, replica: 1 });
-    each(&net, |f| f.verified(4_000_000), 60, |flow| {
-        assert_verified(flow);
-        let name = &flow.controller;
-        assert_eq!(flow.window.at(ms(1500)), 10.0, "{name}: window after the restart");
-        let end = flow.completed.expect("completed");
-        assert!(end > ms(1600), "{name} was through before the change: {end}");
-    });
+    let other = ReplicaSpec {
+        clock_offset_ns: -5_000_000_000_000,
+        skew_ppm: 20.0,
+        extra_delay: ms(20),
+    };
+    let net = Net::topo1().replica(other).at(
+        ms(1500),
+        Change::Replica {
+            flow: 0,
+            replica: 1,
+        },
+    );
+    each(
+        &net,
+        |f| f.verified(4_000_000),
+        60,
+        |flow| {
+            assert_verified(flow);
+            let name = &flow.controller;
+            assert_eq!(
+                flow.window.at(ms(1500)),
+                10.0,
+                "{name}: window after the restart"
+            );
+            let end = flow.completed.expect("completed");
+            assert!(
+                end > ms(1600),
+                "{name} was through before the change: {end}"
+            );
+        },
+    );
 }
 
 #[test]
 fn a_path_that_changes_is_followed() {
-    for (rate, rtprop) in [(20.0, ms(90)), (20.0, ms(10)), (5.0, ms(30)), (60.0, ms(30))] {
+    for (rate, rtprop) in [
+        (20.0, ms(90)),
+        (20.0, ms(10)),
+        (5.0, ms(30)),
+        (60.0, ms(30)),
+    ] {
         let net = Net::topo1()
             .buffer(Buffer::Packets(100))
             .at(secs(3), Change::RateMbps(rate))
             .at(secs(3), Change::Rtprop(rtprop))
-            .at(secs(3), Change::Replica { flow: 0, replica: 0 });
-        each(&net, |f| f, 10, |flow| {
-            // Only the fixed window is bound to something else than the link.
-            let fixed = 10.0 * 1250.0 * 8.0 / rtprop.as_secs_f64() / 1e6;
-            let possible = rate * 1250.0 / 1358.0;
-            let expected = if flow.controller == "fixed" { possible.min(fixed) } else { possible };
-            let got = flow.goodput_mbps(secs(7), secs(10));
-            assert!(got >= 0.8 * expected, "{}: {got} of {expected} Mbps", flow.controller);
-        });
+            .at(
+                secs(3),
+                Change::Replica {
+                    flow: 0,
+                    replica: 0,
+                },
+            );
+        each(
+            &net,
+            |f| f,
+            10,
+            |flow| {
+                // Only the fixed window is bound to something else than the link.
+                let fixed = 10.0 * 1250.0 * 8.0 / rtprop.as_secs_f64() / 1e6;
+                let possible = rate * 1250.0 / 1358.0;
+                let expected = if flow.controller == "fixed" {
+                    possible.min(fixed)
+                } else {
+                    possible
+                };
+                let got = flow.goodput_mbps(secs(7), secs(10));
+                assert!(
+                    got >= 0.8 * expected,
+                    "{}: {got} of {expected} Mbps",
+                    flow.controller
+                );
+            },
+        );
     }
 }
 
 /// Byte counters beyond 2^32: rates and rounds go on as before.
 #[test]
 fn transfers_of_more_than_four_gigabytes() {
-    let options = ReceiverOptions { mss_bytes: 9000, ..ReceiverOptions::default() };
+    let options = ReceiverOptions {
+        mss_bytes: 9000,
+        ..ReceiverOptions::default()
+    };
     let size = (1 << 32) + 20_000_000;
     let net = Net::topo1().rate_mbps(10_000.0).rtprop(ms(2));
     let flow = |f: Flow| f.options(options).size(size);
     each(&net, flow, 200, |flow| {
         let name = &flow.controller;
-        let end = flow.completed.unwrap_or_else(|| panic!("{name}: {:?}", flow.step));
+        let end = flow
+            .completed
+            .unwrap_or_else(|| panic!("{name}: {:?}", flow.step));
         let third = ms(end.as_nanos() / 3_000_000 / 10 * 10);
         let (early, late) = (
             flow.goodput_mbps(third, third * 2),
@@ -158,7 +259,11 @@ fn equal_descriptions_give_equal_runs() {
         assert_eq!(a.flow(1).window, b.flow(1).window, "{}", entry.name);
         assert_eq!(a.flow(1).in_flight, b.flow(1).in_flight, "{}", entry.name);
         assert_eq!(a.bottleneck, b.bottleneck, "{}", entry.name);
-        assert_ne!(a.bottleneck, c.bottleneck, "{}: the seed does nothing", entry.name);
+        assert_ne!(
+            a.bottleneck, c.bottleneck,
+            "{}: the seed does nothing",
+            entry.name
+        );
     }
 }
 
@@ -178,7 +283,12 @@ fn the_offset_of_the_replicas_clock_changes_nothing() {
             let shifted = run(offset_ns);
             assert_eq!(plain.bottleneck, shifted.bottleneck, "{}", entry.name);
             for k in 0..2 {
-                assert_eq!(plain.flow(k).window, shifted.flow(k).window, "{}", entry.name);
+                assert_eq!(
+                    plain.flow(k).window,
+                    shifted.flow(k).window,
+                    "{}",
+                    entry.name
+                );
                 assert_eq!(plain.flow(k).queue_delay_ms, shifted.flow(k).queue_delay_ms);
             }
         }
