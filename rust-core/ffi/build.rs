@@ -2,7 +2,13 @@
 //! `target/cxxbridge/`.
 
 fn main() {
-    const BRIDGES: [&str; 3] = ["src/types.rs", "src/transport.rs", "src/wire.rs"];
+    const BRIDGES: [&str; 5] = [
+        "src/types.rs",
+        "src/scenario.rs",
+        "src/trace.rs",
+        "src/transport.rs",
+        "src/wire.rs",
+    ];
     cxx_build::bridges(BRIDGES)
         .std("c++17")
         .warnings(false)

@@ -6,6 +6,8 @@
 //! returned POD. Rust never calls into ns-3.
 
 mod convert;
+mod scenario;
+mod trace;
 mod transport;
 mod types;
 mod wire;

@@ -1,7 +1,7 @@
 //! Bridge of the scenario model: `ferrocc::scenario`.
 
 #[cxx::bridge(namespace = "ferrocc::scenario")]
-mod bridge {
+pub(crate) mod bridge {
     /// Which topology helper builds the network.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum TopologyKind {
@@ -103,7 +103,9 @@ mod bridge {
     }
 
     extern "Rust" {
+        #[derive(ExternType)]
         type Plan;
+        #[derive(ExternType)]
         type Cell;
 
         /// Reads the command line (without the program's name) and resolves the scenario.
@@ -116,17 +118,178 @@ mod bridge {
         /// Number of runs: 1, or one per cell of the sweep.
         fn cell_count(self: &Plan) -> usize;
         /// The cell of the given index.
-        fn cell(self: &Plan, index: usize) -> Box<Cell>;
+        fn cell(self: &Plan, index: usize) -> Result<Box<Cell>>;
         /// How many cells may run at once.
         fn jobs(self: &Plan) -> usize;
         /// Whether progress is wanted (the caller still checks for a terminal).
         fn progress(self: &Plan) -> bool;
+        /// The folder of the results, for messages.
+        fn out(self: &Plan) -> String;
         /// After all cells of a sweep: writes `sweep.csv`. Does nothing for a single run.
         fn finish(self: &Plan) -> Result<()>;
 
         /// The run.
         fn spec(self: &Cell) -> RunSpec;
+        /// The folder of its results, for messages.
+        fn folder(self: &Cell) -> String;
         /// Its transfers, by id.
         fn flows(self: &Cell) -> Vec<FlowSpec>;
+    }
+}
+
+use bridge::{Action, FlowSpec, RunSpec, TopologyKind};
+use ferrocc::scenario::quantity::{Buffer, Jitter};
+use ferrocc_cli as cli;
+use std::sync::Arc;
+
+/// A command line, read and checked.
+pub struct Plan(Arc<cli::Plan>);
+
+/// One run of a plan.
+pub struct Cell {
+    plan: Arc<cli::Plan>,
+    index: usize,
+}
+
+fn parse(args: &Vec<String>) -> Result<Box<Plan>, String> {
+    let plan = cli::parse(args).map_err(|e| e.to_string())?;
+    Ok(Box::new(Plan(Arc::new(plan))))
+}
+
+impl Plan {
+    fn action(&self) -> Action {
+        match self.0.action {
+            cli::Action::Print => Action::Print,
+            cli::Action::Run => Action::Run,
+        }
+    }
+
+    fn text(&self) -> String {
+        self.0.text.clone()
+    }
+
+    fn cell_count(&self) -> usize {
+        self.0.cells.len()
+    }
+
+    fn cell(&self, index: usize) -> Result<Box<Cell>, String> {
+        match self.0.cells.get(index) {
+            Some(_) => Ok(Box::new(Cell {
+                plan: Arc::clone(&self.0),
+                index,
+            })),
+            None => Err(format!(
+                "there is no run {index}, only {}",
+                self.0.cells.len()
+            )),
+        }
+    }
+
+    fn jobs(&self) -> usize {
+        self.0.jobs
+    }
+
+    fn progress(&self) -> bool {
+        self.0.progress
+    }
+
+    fn out(&self) -> String {
+        self.0.out.display().to_string()
+    }
+
+    fn finish(&self) -> Result<(), String> {
+        self.0.finish().map_err(|e| e.to_string())
+    }
+}
+
+impl Cell {
+    pub(crate) fn plan(&self) -> &Arc<cli::Plan> {
+        &self.plan
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    fn resolved(&self) -> &ferrocc::scenario::Cell {
+        &self.plan.cells[self.index]
+    }
+
+    fn folder(&self) -> String {
+        self.plan.folder(self.index).display().to_string()
+    }
+
+    fn spec(&self) -> RunSpec {
+        let cell = self.resolved();
+        let (s, links) = (&cell.scenario, &cell.links);
+        let (topology, bottleneck) = (&s.topology, &s.topology.bottleneck);
+        RunSpec {
+            scenario: self.plan.scenario.clone(),
+            cell: cell.name.clone(),
+            seed: s.seed,
+            run: s.run,
+            duration_ns: s.duration.0.as_nanos(),
+            // The only kind that the model accepts.
+            topology: TopologyKind::Topo1,
+            receivers: topology.receivers.unwrap_or(1),
+            bottleneck_rate_bps: bottleneck.rate.0.as_bps(),
+            bottleneck_delay_ns: links.bottleneck_delay.as_nanos(),
+            access_rate_bps: links.access_rate.as_bps(),
+            receiver_delay_ns: links.receiver_delay.as_nanos(),
+            replica_delay_ns: links.replica_delay.as_nanos(),
+            bottleneck_buffer: queue_size(links.buffer),
+            device_queue_packets: bottleneck.device_queue,
+            aqm: bottleneck.aqm.name.clone(),
+            priority_dscp: topology.priority_dscp,
+            loss: bottleneck.loss.0,
+            loss_reverse: bottleneck.loss_reverse.0,
+            reorder: bottleneck.reorder.0,
+            reorder_delay_ns: bottleneck.reorder_delay.0.as_nanos(),
+            payload_bytes: s.transport.mss_bytes.into(),
+            verify: s.verify,
+            pcap: self.plan.pcap,
+            anim: self
+                .plan
+                .anim
+                .as_ref()
+                .map_or(String::new(), |f| f.display().to_string()),
+            trace: s.trace.enabled == Some(true),
+            trace_interval_ns: s.trace.interval.0.as_nanos(),
+            clock_offset_ns: s.clock.offset.nanos,
+        }
+    }
+
+    fn flows(&self) -> Vec<FlowSpec> {
+        let s = &self.resolved().scenario;
+        let receivers = s.topology.receivers.unwrap_or(1).max(1);
+        let options = serde_json::to_string(&s.transport).unwrap_or_default();
+        (0u32..)
+            .zip(&s.flows)
+            .map(|(i, flow)| FlowSpec {
+                id: i + 1,
+                name: flow.name.clone().unwrap_or_default(),
+                transport: flow.transport.clone(),
+                receiver: i % receivers,
+                start_ns: flow.start.0.as_nanos(),
+                start_jitter_ns: match flow.start_jitter {
+                    Jitter::Time(d) => d.as_nanos(),
+                    Jitter::Rtprop(n) => s.topology.rtprop.0.mul_f64(n).as_nanos(),
+                },
+                size_bytes: flow.size.map_or(0, |size| size.0.get()),
+                controller: flow.controller.name.clone(),
+                controller_params: serde_json::to_string(&flow.controller.params)
+                    .unwrap_or_default(),
+                transport_options: options.clone(),
+            })
+            .collect()
+    }
+}
+
+/// A limit as ns-3 writes it.
+fn queue_size(buffer: Buffer) -> String {
+    match buffer {
+        Buffer::Packets(n) => format!("{n}p"),
+        Buffer::Bytes(n) => format!("{}B", n.get()),
+        Buffer::Bdp(_) => unreachable!("a resolved buffer is in packets or bytes"),
     }
 }

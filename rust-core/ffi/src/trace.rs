@@ -1,13 +1,15 @@
 //! Bridge of the output: `ferrocc::trace`.
 
 #[cxx::bridge(namespace = "ferrocc::trace")]
-mod bridge {
+pub(crate) mod bridge {
     #[namespace = "ferrocc::scenario"]
-    extern "Rust" {
+    extern "C++" {
+        include!("ferrocc-ffi/src/scenario.rs.h");
         type Cell = crate::scenario::Cell;
     }
     #[namespace = "ferrocc::transport"]
-    extern "Rust" {
+    extern "C++" {
+        include!("ferrocc-ffi/src/transport.rs.h");
         type Receiver = crate::transport::Receiver;
     }
 
@@ -47,18 +49,27 @@ mod bridge {
         /// Declares a direction of a link and returns its index; the bottleneck in DATA direction
         /// comes first.
         fn add_link(self: &mut RunWriter, link: &LinkInfo) -> u32;
+        /// Where other files of the run (pcap) go while it is being made.
+        fn folder(self: &RunWriter) -> String;
 
         /// The link's queue (queue disc and device) changed to this length.
         fn on_queue(self: &mut RunWriter, link: u32, now_ns: u64, packets: u32, bytes: u32);
-        /// Flow `flow` (from 0) started.
+        /// Flow `flow` (from 0) started. Then ask `next_bin_ns` again.
         fn on_start(self: &mut RunWriter, flow: u32, now_ns: u64);
-        /// One row of `flows.csv` and the flow's share of the fairness bins. Called every
-        /// `trace_interval_ns` for each started flow.
+        /// When `on_bin` is due: `u64::MAX` for never, a time that has passed for now. It changes
+        /// with `on_start`, with the event "end" and with `on_bin`.
+        fn next_bin_ns(self: &RunWriter) -> u64;
+        /// The flows' delivered bytes now, by flow (zero before its start, its total after its
+        /// end); works with and without trace. Returns when it is due next, as `next_bin_ns`.
+        fn on_bin(self: &mut RunWriter, now_ns: u64, delivered_bytes: &[u64]) -> u64;
+        /// One row of `flows.csv`, called every `trace_interval_ns` for each started flow if the
+        /// run is traced.
         fn sample_flow(self: &mut RunWriter, flow: u32, now_ns: u64, receiver: &Receiver);
-        /// One row of `queue.csv`, called every `trace_interval_ns`.
+        /// One row of `queue.csv`, called every `trace_interval_ns` if the run is traced.
         fn sample_link(self: &mut RunWriter, link: u32, now_ns: u64, counters: &LinkCounters);
-        /// Something happened to a flow: a row of `events.csv`. Kinds: loss, timeout, cut, phase,
-        /// restart, end.
+        /// Something happened to a flow: a row of `events.csv` if the run is traced. Kinds: loss,
+        /// timeout, cut, phase, restart, end. "end" must be told in any case, when the transfer
+        /// completes or is given up; then ask `next_bin_ns` again. (`on_start` writes "start".)
         fn on_event(
             self: &mut RunWriter,
             flow: u32,
@@ -76,5 +87,104 @@ mod bridge {
         fn finish(self: &mut RunWriter, events: u64, wall_s: f64) -> Result<()>;
         /// The summary as a table for the terminal (after `finish`).
         fn table(self: &RunWriter) -> String;
+    }
+}
+
+use crate::scenario::Cell;
+use crate::transport::Receiver;
+use bridge::{LinkCounters, LinkInfo};
+use ferrocc::trace;
+use ferrocc::units::{Bytes, Instant, Rate};
+use std::sync::Arc;
+
+/// The output of a run.
+pub struct RunWriter(ferrocc_cli::RunWriter);
+
+fn new_writer(cell: &Cell, ns3_version: &str) -> Result<Box<RunWriter>, String> {
+    ferrocc_cli::RunWriter::new(Arc::clone(cell.plan()), cell.index(), ns3_version)
+        .map(|writer| Box::new(RunWriter(writer)))
+        .map_err(|e| e.to_string())
+}
+
+fn at(now_ns: u64) -> Instant {
+    Instant::from_nanos(now_ns)
+}
+
+fn counters(c: &LinkCounters) -> trace::LinkCounters {
+    trace::LinkCounters {
+        arrivals: c.arrivals,
+        dropped: c.dropped,
+        marked: c.marked,
+        error_losses: c.error_losses,
+        sent: Bytes::new(c.sent_bytes),
+    }
+}
+
+impl RunWriter {
+    fn add_link(&mut self, link: &LinkInfo) -> u32 {
+        let rate = Rate::from_bps(link.rate_bps);
+        let index = self.0.add_link(&link.name, &link.from, &link.to, rate);
+        u32::try_from(index).unwrap_or(u32::MAX)
+    }
+
+    fn folder(&self) -> String {
+        self.0
+            .folder()
+            .map_or(String::new(), |f| f.display().to_string())
+    }
+
+    fn on_queue(&mut self, link: u32, now_ns: u64, packets: u32, bytes: u32) {
+        self.0
+            .on_queue(link as usize, at(now_ns), packets, Bytes::new(bytes.into()));
+    }
+
+    fn on_start(&mut self, flow: u32, now_ns: u64) {
+        self.0.on_start(flow as usize, at(now_ns));
+    }
+
+    fn next_bin_ns(&self) -> u64 {
+        self.0.next_bin().as_nanos()
+    }
+
+    fn on_bin(&mut self, now_ns: u64, delivered_bytes: &[u64]) -> u64 {
+        self.0.on_bin(at(now_ns), delivered_bytes);
+        self.next_bin_ns()
+    }
+
+    fn sample_flow(&mut self, flow: u32, now_ns: u64, receiver: &Receiver) {
+        let engine = receiver.engine();
+        let mut meter = receiver.meter();
+        let (step, stats) = (engine.step(), engine.stats());
+        self.0
+            .sample_flow(flow as usize, at(now_ns), &step, stats, &mut meter);
+        receiver.set_meter(meter);
+    }
+
+    fn sample_link(&mut self, link: u32, now_ns: u64, c: &LinkCounters) {
+        self.0.sample_link(link as usize, at(now_ns), &counters(c));
+    }
+
+    fn on_event(&mut self, flow: u32, now_ns: u64, kind: &str, value: f64, text: &str) {
+        self.0
+            .on_event(flow as usize, at(now_ns), kind, value, text);
+    }
+
+    fn finish_flow(&mut self, flow: u32, end_ns: u64, receiver: &Receiver) {
+        let engine = receiver.engine();
+        let (step, stats) = (engine.step(), engine.stats());
+        self.0
+            .finish_flow(flow as usize, at(end_ns), &step, stats, &receiver.meter());
+    }
+
+    fn finish_link(&mut self, link: u32, c: &LinkCounters) {
+        self.0.finish_link(link as usize, &counters(c));
+    }
+
+    fn finish(&mut self, events: u64, wall_s: f64) -> Result<(), String> {
+        self.0.finish(events, wall_s).map_err(|e| e.to_string())
+    }
+
+    fn table(&self) -> String {
+        self.0.table().to_owned()
     }
 }

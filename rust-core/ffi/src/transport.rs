@@ -101,6 +101,7 @@ pub(crate) mod bridge {
     }
 
     extern "Rust" {
+        #[derive(ExternType)]
         type Receiver;
         type Replica;
 
@@ -152,9 +153,11 @@ pub(crate) mod bridge {
 use crate::convert;
 use bridge::{ReceiverConfig, ReplicaStep, Step};
 use ferrocc::cc::{Phase, RestartCause, Setup, registry};
+use ferrocc::trace::FlowMeter;
 use ferrocc::transport::{self, Datagram, ReceiverOptions};
 use ferrocc::units::{Bytes, Instant};
 use ferrocc::wire;
+use std::cell::Cell;
 use types::{Eid, TxPacket};
 
 use crate::types;
@@ -163,6 +166,8 @@ use crate::types;
 pub struct Receiver {
     engine: transport::Receiver,
     packets: Vec<TxPacket>,
+    /// A cell, because reading a row of the trace starts a new interval.
+    meter: Cell<FlowMeter>,
 }
 
 impl Receiver {
@@ -171,7 +176,18 @@ impl Receiver {
         &self.engine
     }
 
+    /// What was watched at each step.
+    pub(crate) fn meter(&self) -> FlowMeter {
+        self.meter.get()
+    }
+
+    /// Replaces what was watched.
+    pub(crate) fn set_meter(&self, meter: FlowMeter) {
+        self.meter.set(meter);
+    }
+
     fn answer(&mut self, step: &transport::Step) -> Step<'_> {
+        self.meter.get_mut().on_step(step, self.engine.stats());
         let output = self.engine.output();
         convert::packets(output, &mut self.packets);
         convert::step(step, self.engine.stats(), &self.packets, output)
@@ -245,6 +261,7 @@ fn new_receiver(config: &ReceiverConfig) -> Result<Box<Receiver>, String> {
     Ok(Box::new(Receiver {
         engine,
         packets: Vec::new(),
+        meter: Cell::default(),
     }))
 }
 

@@ -116,7 +116,13 @@ fn schema<C: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 }
 
 fn parse<C: DeserializeOwned>(params: &Value) -> Result<C, String> {
-    C::deserialize(params).map_err(|e| e.to_string())
+    serde_path_to_error::deserialize(params).map_err(|e| match e.path().to_string() {
+        // An unknown field's name is in the message.
+        path if path == "." || e.inner().to_string().starts_with("unknown field") => {
+            e.into_inner().to_string()
+        }
+        path => format!("{path}: {}", e.into_inner()),
+    })
 }
 
 fn boxed<C: Controller + 'static>(made: Result<C, String>) -> Result<Box<dyn Controller>, String> {

@@ -1,1 +1,27 @@
-//! scenario
+//! The scenario model: JSON in, a resolved and validated plan out.
+//!
+//! A scenario file changes a base that it `extends`; the command line changes the file; a `sweep`
+//! makes several runs of one file. Objects merge, lists and everything else replace, null gives the
+//! default back. Nothing here does I/O: named scenarios come from a [`Library`].
+//!
+//! ```text
+//! base <- file <- axis of the sweep <- options <- --set, then defaults, then validation
+//! ```
+
+mod error;
+mod json;
+mod model;
+mod path;
+pub mod quantity;
+pub mod registry;
+mod resolve;
+mod schema;
+mod sweep;
+
+pub use error::Error;
+pub use json::read;
+pub use model::{Access, Algorithm, Bottleneck, Clock, Flow, Links, Scenario, Topology, Trace};
+pub use path::Path;
+pub use resolve::{Assignment, Cell, DEFAULT_RECEIVERS, Library, MAX_FLOWS, Plan, resolve};
+pub use schema::schema;
+pub use sweep::MAX_CELLS;

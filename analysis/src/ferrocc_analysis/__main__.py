@@ -1,0 +1,6 @@
+"""`python -m ferrocc_analysis`."""
+
+from .cli import main
+
+if __name__ == "__main__":
+    main()

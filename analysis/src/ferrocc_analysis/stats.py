@@ -1,0 +1,202 @@
+"""Series over time and the confidence of their means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy.special import stdtrit
+
+from .runs import Flow, Run
+
+Array = npt.NDArray[np.float64]
+
+#: Shortest bin in which goodput is averaged, in seconds; also the bin of the fairness claims.
+GOODPUT_BIN_S = 0.2
+#: A goodput bin that a flow's end cuts to less than this share is left out.
+_LEAST_BIN_SHARE = 0.25
+#: Bins of a series over the whole run at most: more than a page can show.
+MAX_POINTS = 400
+#: Level of confidence intervals.
+CONFIDENCE = 0.95
+# Times are multiples of an interval up to rounding; this share of a bin is that rounding.
+_EPS = 1e-6
+
+
+@dataclass(frozen=True)
+class Series:
+    """A quantity over time. All arrays have the shape (bins,).
+
+    `time_s` is in seconds, `value`, `low`, `high` are in the quantity's unit. The band from `low`
+    to `high` is, over one run, the extremes within each bin (NaN where none are recorded), and
+    over `runs` > 1 runs the confidence interval of their mean. Bins that only half of the runs
+    reach, or fewer, are left out: flows end at different times, and the mean of the slow ones is
+    another quantity.
+    """
+
+    time_s: Array
+    value: Array
+    low: Array
+    high: Array
+    runs: int
+
+
+def t_interval(values: Array, level: float = CONFIDENCE) -> tuple[Array, Array, Array]:
+    """Mean and Student-t confidence interval over the first axis, NaN values left out.
+
+    `values` has the shape (runs, bins); each returned array has the shape (bins,). With n values
+    of standard deviation s the interval is mean -+ t(n - 1) * s / sqrt(n); with n < 2 it is NaN.
+    """
+    valid = ~np.isnan(values)
+    n = valid.sum(axis=0)
+    total = np.where(valid, values, 0.0).sum(axis=0)
+    mean = np.full(values.shape[1], np.nan)
+    np.divide(total, n, out=mean, where=n > 0)
+    squares = np.where(valid, (values - mean) ** 2, 0.0).sum(axis=0)
+    half = np.full(values.shape[1], np.nan)
+    many = n > 1
+    # `stdtrit` is `scipy.stats.t.ppf`, without the second that importing `scipy.stats` takes.
+    quantile = np.asarray(stdtrit(n[many] - 1, 0.5 + level / 2), dtype=np.float64)
+    half[many] = quantile * np.sqrt(squares[many] / (n[many] - 1) / n[many])
+    return mean, mean - half, mean + half
+
+
+def bin_width(interval_s: float, span_s: float, least_s: float = 0.0) -> float:
+    """Width of bins in seconds: a multiple of the trace interval, at least `least_s`, and at most
+    `MAX_POINTS` of them in `span_s`.
+    """
+    if interval_s <= 0:
+        return max(least_s, span_s / MAX_POINTS, 1e-9)
+    wanted = max(least_s, span_s / MAX_POINTS, interval_s)
+    return interval_s * max(1, int(np.ceil(wanted / interval_s - _EPS)))
+
+
+def flow_series(
+    runs: Sequence[Run],
+    index: int,
+    column: str,
+    *,
+    width_s: float,
+    low: str | None = None,
+    high: str | None = None,
+    scale: float = 1.0,
+) -> Series:
+    """A column of `flows.csv` for flow number `index` (from 0) of each of `runs`, times `scale`.
+
+    Each bin holds the column's mean; `low` and `high` name the columns of its extremes.
+    """
+    frames = [
+        _binned(_of_flow(run, run.flows[index]), column, low, high, width_s)
+        for run in runs
+        if index < len(run.flows)
+    ]
+    return _combined(frames, scale)
+
+
+def goodput_series(runs: Sequence[Run], index: int, *, width_s: float) -> Series:
+    """Goodput of flow number `index` in Mbps: the bytes delivered within each bin over the part
+    of the bin in which the flow was there.
+    """
+    frames = []
+    for run in runs:
+        if index >= len(run.flows):
+            continue
+        flow = run.flows[index]
+        per_bin = (
+            _of_flow(run, flow)
+            .with_columns(_bin(width_s))
+            .group_by("bin")
+            .agg(pl.col("time_s").last(), pl.col("delivered_bytes").last())
+            .sort("bin")
+            .with_columns(
+                until=pl.min_horizontal("time_s", pl.lit(flow.end_s)),
+                since=pl.col("time_s").shift(1, fill_value=flow.start_s),
+                before=pl.col("delivered_bytes").shift(1, fill_value=0.0),
+            )
+            .with_columns(length=pl.col("until") - pl.col("since"))
+            .filter(pl.col("length") >= _LEAST_BIN_SHARE * width_s)
+            .select(
+                "bin",
+                "time_s",
+                value=(pl.col("delivered_bytes") - pl.col("before")) * 8e-6 / pl.col("length"),
+                low=pl.lit(None, dtype=pl.Float64),
+                high=pl.lit(None, dtype=pl.Float64),
+            )
+        )
+        frames.append(per_bin)
+    return _combined(frames, 1.0)
+
+
+def queue_series(runs: Sequence[Run], *, width_s: float) -> Series:
+    """The bottleneck's queue in packets; over one run with its extremes in each bin."""
+    frames = [
+        _binned(run.bottleneck_queue(), "packets", "packets", "max_packets", width_s)
+        for run in runs
+    ]
+    return _combined(frames, 1.0)
+
+
+def cut(series: Series, window: tuple[float, float]) -> Series:
+    """The part of `series` within `window`, in seconds, both ends included."""
+    keep = (series.time_s >= window[0]) & (series.time_s <= window[1])
+    return Series(
+        series.time_s[keep], series.value[keep], series.low[keep], series.high[keep], series.runs
+    )
+
+
+def _of_flow(run: Run, flow: Flow) -> pl.LazyFrame:
+    """A flow's rows up to its end (rows later than that repeat its last state)."""
+    return run.flow(flow).filter(pl.col("time_s") <= flow.end_s + run.interval_s)
+
+
+def _bin(width_s: float) -> pl.Expr:
+    """Bins (k w, (k+1) w]: rows stand at the end of what they describe."""
+    return ((pl.col("time_s") / width_s - _EPS).ceil() - 1).cast(pl.Int64).alias("bin")
+
+
+def _binned(
+    frame: pl.LazyFrame, column: str, low: str | None, high: str | None, width_s: float
+) -> pl.LazyFrame:
+    nothing = pl.lit(None, dtype=pl.Float64)
+    return (
+        frame.filter(pl.col(column).is_not_null())
+        .with_columns(_bin(width_s))
+        .group_by("bin")
+        .agg(
+            pl.col("time_s").mean(),
+            value=pl.col(column).mean(),
+            low=pl.col(low).min() if low else nothing,
+            high=pl.col(high).max() if high else nothing,
+        )
+        .sort("bin")
+    )
+
+
+def _combined(frames: Sequence[pl.LazyFrame], scale: float) -> Series:
+    tables = [t for t in pl.collect_all(list(frames)) if t.height]
+    if not tables or 2 * len(tables) <= len(frames):
+        empty = np.empty(0)
+        return Series(empty, empty, empty, empty, len(frames))
+    if len(frames) == 1:
+        t = tables[0]
+        columns = [
+            t.get_column(c).cast(pl.Float64).fill_null(np.nan).to_numpy()
+            for c in ("time_s", "value", "low", "high")
+        ]
+        time, value, low, high = columns
+        return Series(time, value * scale, low * scale, high * scale, len(frames))
+    bins = np.unique(np.concatenate([t.get_column("bin").to_numpy() for t in tables]))
+    times, values = np.full((2, len(tables), len(bins)), np.nan)
+    for i, t in enumerate(tables):
+        at = np.searchsorted(bins, t.get_column("bin").to_numpy())
+        times[i, at] = t.get_column("time_s").to_numpy()
+        values[i, at] = t.get_column("value").to_numpy()
+    most = 2 * (~np.isnan(values)).sum(axis=0) > len(frames)
+    times, values = times[:, most], values[:, most]
+    mean, lower, upper = t_interval(values)
+    return Series(
+        np.nanmean(times, axis=0), mean * scale, lower * scale, upper * scale, len(frames)
+    )

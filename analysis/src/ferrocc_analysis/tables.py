@@ -1,0 +1,99 @@
+"""Runs as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from . import palette
+from .runs import Run
+
+_NOTHING = "-"
+
+
+def flow_table(runs: Sequence[Run], title: str | None = None) -> Table:
+    """A row for each flow of each run, with what its bottleneck and its fairness were.
+
+    Columns that belong to a run, not to a flow, are filled in its first row only.
+    """
+    table = Table(
+        title=title,
+        title_justify="left",
+        header_style="bold",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    several = len({r.scenario for r in runs}) > 1
+    repeated = len({(r.seed, r.run) for r in runs}) > 1
+    if several:
+        table.add_column("Scenario", no_wrap=True)
+    table.add_column("Cell", no_wrap=True)
+    if repeated:
+        table.add_column("Seed/run", no_wrap=True)
+    table.add_column("Controller", no_wrap=True)
+    table.add_column("Flow", no_wrap=True)
+    for heading in (
+        "Goodput\nMbps",
+        "FCT\ns",
+        "SRTT\nms",
+        "RTT p95\nms",
+        "Losses",
+        "Retrans-\nmissions",
+        "Queue\npackets",
+        "Utili-\nsation",
+        "Jain",
+        "Conver-\ngence s",
+    ):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for run in runs:
+        for flow in run.flows:
+            s, first = flow.summary, flow.index == 0
+            look = palette.controller(flow.controller)
+            row: list[str | Text] = []
+            if several:
+                row.append(run.scenario if first else "")
+            row.append(run.name if first else "")
+            if repeated:
+                row.append(f"{run.seed}/{run.run}" if first else "")
+            row += [
+                Text(look.name, style=look.color if look.color != "#000000" else "default"),
+                flow.name,
+                _number(s["goodput_mbps"], 2),
+                _number(s["fct_s"], 3) if s["completed"] else "not ended",
+                _number(s["srtt_ms_mean"], 1),
+                _number(_get(s, "rtt_ms", "p95"), 1),
+                _number(s["losses"], 0),
+                _number(s["retransmissions"], 0),
+            ]
+            row += _of_run(run) if first else [""] * 4
+            table.add_row(*row, end_section=flow.index == len(run.flows) - 1)
+    return table
+
+
+def _of_run(run: Run) -> list[str]:
+    fairness = run.summary["fairness"]
+    times = [
+        "never" if j["converged_s"] is None else f"{j['converged_s'] - j['t_s']:.1f}"
+        for j in fairness["joins"]
+    ]
+    return [
+        _number(_get(run.bottleneck, "queue_pkts", "mean"), 1),
+        _number(run.bottleneck["utilisation"], 3),
+        _number(fairness["jain"], 3),
+        " ".join(times) or _NOTHING,
+    ]
+
+
+def _get(row: dict[str, Any], outer: str, inner: str) -> Any:
+    value = row.get(outer)
+    return value.get(inner) if isinstance(value, dict) else None
+
+
+def _number(value: Any, digits: int) -> str:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return _NOTHING
+    return f"{value:,.{digits}f}"

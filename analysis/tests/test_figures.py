@@ -1,0 +1,227 @@
+"""Figures by the data in their axes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_hex
+
+from ferrocc_analysis import InputError, Run, figures, palette
+
+
+def data_lines(ax):
+    """The lines of flows, without the reference line of the bottleneck's rate."""
+    return [line for line in ax.get_lines() if line.get_label() != "bottleneck rate"]
+
+
+def bands(ax):
+    return [c for c in ax.collections if isinstance(c, PolyCollection)]
+
+
+def band_at(ax, time_s: float, index: int = 0) -> tuple[float, float]:
+    """Lower and upper edge of a band at a vertex."""
+    vertices = bands(ax)[index].get_paths()[0].vertices
+    ys = vertices[np.isclose(vertices[:, 0], time_s), 1]
+    return ys.min(), ys.max()
+
+
+@pytest.fixture
+def two(make_run, flow):
+    """Two cells: Copa-ICN with two flows, BBR with one."""
+    icn = [
+        flow("copa-icn", goodput_mbps=9.0, in_flight=lambda t: 1e3 * t, swing=500.0),
+        flow("copa-icn", goodput_mbps=6.0, start_s=2.1, end_s=8.1, srtt_plot=lambda t: 30 + t),
+    ]
+    return [
+        Run.load(make_run("icn", flows=icn, queue=lambda t: 10 + t)),
+        Run.load(make_run("bbr", flows=[flow("bbr")])),
+    ]
+
+
+def test_in_flight_shows_the_trace_and_its_extremes(two):
+    figure = figures.time_figure(two, "in-flight")
+    ax = figure.axes[0]
+    one, other = data_lines(ax)
+    assert one.get_xdata() == pytest.approx(np.arange(2, 201) * 0.1)
+    assert one.get_ydata() == pytest.approx(np.arange(2, 201) * 0.1)
+    assert other.get_xdata()[[0, -1]] == pytest.approx([2.2, 8.2])
+    assert band_at(ax, 10.0) == pytest.approx((9.5, 10.5))
+
+
+def test_goodput_is_binned_and_the_bottlenecks_rate_is_shown(two):
+    ax = figures.time_figure(two, "goodput").axes[0]
+    one, other = data_lines(ax)
+    assert one.get_ydata() == pytest.approx(np.full(100, 9.0), abs=1e-3)
+    assert other.get_ydata() == pytest.approx(np.full(len(other.get_ydata()), 6.0), abs=1e-3)
+    (rate,) = (line for line in ax.get_lines() if line.get_label() == "bottleneck rate")
+    assert list(rate.get_ydata()) == [20.0, 20.0]
+
+
+def test_srtt_and_queue_are_the_traces(two):
+    _, second = data_lines(figures.time_figure(two, "srtt").axes[0])
+    assert second.get_ydata() == pytest.approx(30 + np.asarray(second.get_xdata()))
+    ax = figures.time_figure(two, "queue").axes[0]
+    (queue,) = data_lines(ax)
+    assert queue.get_ydata() == pytest.approx(10 + np.asarray(queue.get_xdata()))
+    assert band_at(ax, 10.0) == pytest.approx((20.0, 22.0))
+
+
+def test_a_window_cuts_the_data(two):
+    ax = figures.time_figure(two, "queue", (3.0, 5.0)).axes[0]
+    (queue,) = data_lines(ax)
+    assert queue.get_xdata()[[0, -1]] == pytest.approx([3.0, 5.0])
+    assert ax.get_xlim() == (3.0, 5.0)
+
+
+def test_algorithms_are_told_by_colour_and_marker_and_flows_by_line_style(two):
+    figure = figures.time_figure(two, "goodput")
+    one, other = data_lines(figure.axes[0])
+    (bbr,) = data_lines(figure.axes[1])
+    for line, name in ((one, "copa-icn"), (other, "copa-icn"), (bbr, "bbr")):
+        look = palette.controller(name)
+        assert (to_hex(line.get_color()), line.get_marker()) == (look.color, look.marker)
+    assert one.get_linestyle() != other.get_linestyle()
+    assert bbr.get_linestyle() == one.get_linestyle()
+
+
+def test_cells_of_one_controller_are_told_apart_by_their_names(make_run):
+    runs = [
+        Run.load(make_run(f"rate={r}Mbps,run={n}", run=n, rate_mbps=r, config={"rate": r}))
+        for r in (10, 20)
+        for n in (1, 2)
+    ]
+    titles = [ax.get_title() for ax in figures.time_figure(runs, "queue").axes]
+    assert titles == ["Copa-ICN\nrate=10Mbps", "Copa-ICN\nrate=20Mbps"]
+
+
+def test_what_several_controllers_share_has_nobodys_colour(make_run, flow):
+    run = Run.load(make_run(flows=[flow("copa"), flow("bbr")]))
+    (queue,) = data_lines(figures.time_figure([run], "queue").axes[0])
+    assert to_hex(queue.get_color()) not in {s.color for s in palette.CONTROLLERS.values()}
+    one, other = data_lines(figures.time_figure([run], "goodput").axes[0])
+    assert [to_hex(x.get_color()) for x in (one, other)] == [
+        palette.controller(c).color for c in ("copa", "bbr")
+    ]
+
+
+def test_the_overview_has_a_row_for_each_kind_and_a_column_for_each_cell(two):
+    figure = figures.overview(two)
+    axes = np.array(figure.axes).reshape(4, 2)
+    assert [ax.get_title() for ax in axes[0]] == ["Copa-ICN", "BBR"]
+    assert [ax.get_ylabel() for ax in axes[:, 0]] == [
+        "In-flight (kB)", "Goodput (Mbps)", "SRTT (ms)", "Queue (packets)",
+    ]  # fmt: skip
+    assert [ax.get_xlabel() for ax in axes[-1]] == ["Time (s)"] * 2
+    for row in axes:
+        assert row[0].get_ylim() == row[1].get_ylim()
+        assert row[0].get_ylim()[0] == 0
+    assert [len(data_lines(ax)) for ax in axes[0]] == [2, 1]
+    assert [len(data_lines(ax)) for ax in axes[3]] == [1, 1]
+
+
+def test_an_overlay_has_one_panel_and_names_each_line(two):
+    figure = figures.time_figure(two, "srtt", overlay=True)
+    (ax,) = figure.axes
+    assert [line.get_label() for line in data_lines(ax)] == [
+        "Copa-ICN NDC-1", "Copa-ICN NDC-2", "BBR",
+    ]  # fmt: skip
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == [
+        "Copa-ICN NDC-1", "Copa-ICN NDC-2", "BBR",
+    ]  # fmt: skip
+
+
+def test_the_footer_says_where_the_data_comes_from(two):
+    text = figures.overview(two).get_supxlabel().replace("\n", " ")
+    for part in ("ns-3 3.44", "ferrocc 0.1.0", "base/topo-1", "seed 1 run 1"):
+        assert part in text
+
+
+def test_several_seeds_give_a_mean_with_a_confidence_band(make_run, flow):
+    runs = [
+        Run.load(make_run(f"r{i}", run=i, flows=[flow(srtt_plot=lambda t, i=i: 40.0 + i)]))
+        for i in (1, 2, 3)
+    ]
+    figure = figures.time_figure(runs, "srtt")
+    (ax,) = figure.axes
+    (line,) = data_lines(ax)
+    assert line.get_ydata() == pytest.approx(np.full(199, 42.0))
+    # t(0.975, 2 degrees of freedom) = 4.3027.
+    assert band_at(ax, 10.0) == pytest.approx(
+        (42 - 4.3027 / 3**0.5, 42 + 4.3027 / 3**0.5), abs=1e-3
+    )
+    assert "mean of 3 runs" in figure.get_supxlabel()
+
+
+def test_many_flows_are_drawn_without_markers(make_run, flow):
+    run = Run.load(make_run(flows=[flow() for _ in range(20)]))
+    lines = data_lines(figures.time_figure([run], "goodput").axes[0])
+    assert len(lines) == 20
+    assert {line.get_marker() for line in lines} == {"None"}
+
+
+def test_long_runs_are_thinned_without_losing_extremes(make_run, flow):
+    spike = flow(in_flight=lambda t: 900e3 if abs(t - 55.55) < 1e-6 else 50e3, swing=0.0)
+    run = Run.load(make_run(flows=[spike], duration_s=100.0, interval_s=0.05))
+    ax = figures.time_figure([run], "in-flight").axes[0]
+    (line,) = data_lines(ax)
+    assert len(line.get_xdata()) <= 400
+    assert bands(ax)[0].get_paths()[0].vertices[:, 1].max() == pytest.approx(900.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "window", "message"),
+    [
+        ("goodputt", None, "did you mean 'goodput'"),
+        ("goodput", (5.0, 5.0), "is empty"),
+        ("goodput", (-1.0, 5.0), "is empty"),
+        ("goodput", (99.0, 100.0), "the runs end at 20 s"),
+    ],
+)
+def test_bad_requests_are_named(two, kind, window, message):
+    with pytest.raises(InputError, match=message):
+        figures.time_figure(two, kind, window)
+
+
+def test_no_runs_no_figure():
+    with pytest.raises(InputError, match="no runs"):
+        figures.overview([])
+
+
+def test_files_are_complete_equal_and_alone(two, tmp_path):
+    from PIL import Image
+
+    figure = figures.overview(two)
+    out = tmp_path / "a" / "b"
+    paths = figures.save(figure, out / "overview", ["png", "pdf"])
+    assert sorted(p.name for p in out.iterdir()) == ["overview.pdf", "overview.png"]
+    image = np.asarray(Image.open(paths[0]).convert("RGB"))
+    assert image.shape[1] == pytest.approx(200 * figure.get_figwidth(), abs=2)
+    # Something is drawn in the algorithm's colour: the image is not blank.
+    want = [int(palette.controller("copa-icn").color[i : i + 2], 16) for i in (1, 3, 5)]
+    assert (np.abs(image.astype(int) - want).sum(axis=2) < 12).sum() > 200
+    before = [p.read_bytes() for p in paths]
+    assert before[1].startswith(b"%PDF")
+    figures.save(figures.overview(two), out / "overview", ["png", "pdf"])
+    assert [p.read_bytes() for p in paths] == before
+
+
+def test_an_interrupted_save_leaves_the_old_file(two, tmp_path, monkeypatch):
+    figure = figures.time_figure(two, "queue")
+    (path,) = figures.save(figure, tmp_path / "queue")
+    before = path.read_bytes()
+
+    def fail(*_args, **_kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(figure), "savefig", fail)
+    with pytest.raises(InputError, match="No space left"):
+        figures.save(figure, tmp_path / "queue")
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir() if p.is_file()] == ["queue.png"]
+
+
+def test_an_unknown_format_is_named(two, tmp_path):
+    with pytest.raises(InputError, match="accepted are png, pdf, svg"):
+        figures.save(figures.time_figure(two, "queue"), tmp_path / "x" / "queue", ["jpg"])
+    assert not (tmp_path / "x").exists()

@@ -1,0 +1,364 @@
+//! The command line from end to end, without the simulator.
+
+use super::*;
+use ferrocc::scenario::quantity::Buffer;
+use ferrocc::units::{Bytes, Duration, Rate};
+use proptest::prelude::*;
+
+fn parse(args: &[&str]) -> Result<Plan, Error> {
+    super::parse(&args.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>())
+}
+
+/// The only run of a command line.
+fn single(args: &[&str]) -> Cell {
+    let plan = parse(args).unwrap();
+    assert_eq!(plan.cells.len(), 1);
+    plan.cells[0].clone()
+}
+
+fn error(args: &[&str]) -> String {
+    match parse(args) {
+        Ok(_) => panic!("accepted {args:?}"),
+        Err(e) => e.to_string(),
+    }
+}
+
+const BASE: &str = "--scenario=base/topo-1";
+/// Only this controller is sure to be there whatever else the registry has.
+const FIXED: &str = "--controller=fixed";
+
+#[test]
+fn the_base_scenario_resolves_to_the_documented_defaults() {
+    let cell = single(&[BASE, FIXED]);
+    let s = &cell.scenario;
+    assert_eq!((s.seed, s.run, s.flows.len()), (1, 1, 1));
+    assert_eq!(s.duration.0, Duration::from_secs(20));
+    assert_eq!(s.topology.rtprop.0, Duration::from_millis(30));
+    assert_eq!(s.topology.bottleneck.rate.0, Rate::from_mbps(20.0));
+    assert_eq!(s.topology.bottleneck.aqm.name, "drop-tail");
+    assert_eq!(s.topology.receivers, Some(1));
+    assert_eq!(s.flows[0].size, None);
+    assert_eq!(s.flows[0].start.0, Duration::from_millis(100));
+    // 20 Mbps x 30 ms.
+    assert_eq!(cell.links.buffer, Buffer::Bytes(Bytes::new(75_000)));
+    assert_eq!(cell.links.access_rate, Rate::from_mbps(1000.0));
+    let l = cell.links;
+    assert_eq!(
+        (l.receiver_delay + l.bottleneck_delay + l.replica_delay) * 2,
+        Duration::from_millis(30)
+    );
+    assert_eq!(cell.payload, Bytes::new(1250));
+}
+
+#[test]
+fn every_option_reaches_its_field() {
+    let cell = single(&[
+        BASE,
+        FIXED,
+        "--seed=7",
+        "--run=9",
+        "--duration=3s",
+        "--rate=5Mbps",
+        "--rtprop=100ms",
+        "--buffer=37p",
+        "--loss=0.01",
+        "--reorder=0.02",
+        "--flows=3",
+        "--aqm=drop-tail",
+        "--transport=icn",
+        "--set=flows[*].size=1 MB",
+        "--set=flows[2].size=2 MB",
+        "--verify",
+        "--set=clock.offset=-5ms",
+    ]);
+    let s = &cell.scenario;
+    assert_eq!((s.seed, s.run, s.verify), (7, 9, true));
+    assert_eq!(s.duration.0, Duration::from_secs(3));
+    assert_eq!(s.topology.bottleneck.rate.0, Rate::from_mbps(5.0));
+    assert_eq!(s.topology.rtprop.0, Duration::from_millis(100));
+    assert_eq!(cell.links.buffer, Buffer::Packets(37));
+    assert_eq!(
+        (
+            s.topology.bottleneck.loss.0,
+            s.topology.bottleneck.reorder.0
+        ),
+        (0.01, 0.02)
+    );
+    let sizes: Vec<u64> = s.flows.iter().map(|f| f.size.unwrap().0.get()).collect();
+    assert_eq!(sizes, [1_000_000, 1_000_000, 2_000_000]);
+    assert_eq!(s.clock.offset.nanos, -5_000_000);
+    assert!(s.flows.iter().all(|f| f.controller.name == "fixed"));
+}
+
+#[test]
+fn flows_are_cut_or_repeated_and_share_receivers() {
+    let fig10 = "--scenario=copa-icn/fig10";
+    let starts = |n: &str| -> Vec<u64> {
+        let cell = single(&[fig10, FIXED, n]);
+        cell.scenario
+            .flows
+            .iter()
+            .map(|f| f.start.0.as_nanos() / 1_000_000)
+            .collect()
+    };
+    assert_eq!(starts("--flows=2"), [100, 2100]);
+    assert_eq!(starts("--flows=6"), [100, 2100, 4100, 6100, 6100, 6100]);
+    assert_eq!(
+        single(&[BASE, FIXED, "--flows=70"])
+            .scenario
+            .topology
+            .receivers,
+        Some(64)
+    );
+    let many = single(&[BASE, FIXED, "--flows=100000"]);
+    assert_eq!(
+        many.scenario.flows[99_999].name.as_deref(),
+        Some("flow-100000")
+    );
+    assert_eq!(many.scenario.trace.enabled, Some(false));
+    // Jitter of one RTprop.
+    let jitter = single(&[fig10, FIXED]).scenario.flows[1].start_jitter;
+    assert_eq!(jitter.to_string(), "50 ms");
+}
+
+#[test]
+fn an_option_takes_its_axis_out_of_the_sweep() {
+    let sweep = "--scenario=smoke/all-controllers";
+    let only_fixed = "--set=sweep";
+    assert!(error(&[sweep, only_fixed]).starts_with("--set: "));
+    let plan = parse(&[sweep, FIXED]).unwrap();
+    assert_eq!((plan.cells.len(), plan.is_sweep()), (1, false));
+    assert_eq!(plan.cells[0].name, "");
+    assert_eq!(plan.cells[0].scenario.trace.enabled, Some(true));
+    assert_eq!(plan.folder(0), Path::new("out/smoke/all-controllers"));
+    assert_eq!(
+        parse(&[sweep, "--set=flows[*].controller=fixed"])
+            .unwrap()
+            .cells
+            .len(),
+        1
+    );
+}
+
+#[test]
+fn a_sweep_has_a_folder_for_each_run() {
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("s.json");
+    let text = r#"{"extends": "base/topo-1", "flows": [{"controller": "fixed"}],
+        "sweep": {"topology.bottleneck.rate": ["1 Mbps", "2 Mbps"], "runs": 2}}"#;
+    std::fs::write(&file, text).unwrap();
+    let cwd = format!("--cwd={}", root.path().display());
+    let plan = parse(&["--scenario=s.json", &cwd, "--out=o"]).unwrap();
+    assert_eq!(plan.scenario, "s");
+    let folders: Vec<PathBuf> = (0..4).map(|i| plan.folder(i)).collect();
+    let expected: Vec<PathBuf> = [
+        "rate=1Mbps,run=1",
+        "rate=1Mbps,run=2",
+        "rate=2Mbps,run=1",
+        "rate=2Mbps,run=2",
+    ]
+    .map(|cell| root.path().join("o").join(cell))
+    .to_vec();
+    assert_eq!(folders, expected);
+    assert!(
+        plan.cells
+            .iter()
+            .all(|c| c.scenario.trace.enabled == Some(false))
+    );
+    assert_eq!(
+        parse(&["--scenario=s.json", &cwd, "--run=1"])
+            .unwrap()
+            .cells
+            .len(),
+        2
+    );
+}
+
+#[test]
+fn bad_input_is_told_in_one_line() {
+    let base = |arg: &str| error(&[BASE, FIXED, arg]);
+    assert_eq!(
+        base("--rate=-3Mbps"),
+        "topology.bottleneck.rate (--rate): \"-3Mbps\" is negative"
+    );
+    assert_eq!(
+        base("--rate=20"),
+        "topology.bottleneck.rate (--rate): \"20\" has no unit (accepted: bps, kbps, Mbps, Gbps, \
+         Tbps, as in \"20 Mbps\")"
+    );
+    assert_eq!(
+        base("--rate=2Tbps"),
+        "topology.bottleneck.rate (--rate): 2 Tbps is out of range (accepted: 1 kbps..1 Tbps)"
+    );
+    assert_eq!(
+        base("--loss=1.5"),
+        "topology.bottleneck.loss (--loss): 1.5 is out of range (accepted: 0..1)"
+    );
+    assert_eq!(
+        base("--loss=NaN"),
+        "topology.bottleneck.loss (--loss): \"NaN\" is not a fraction (accepted: 0..1)"
+    );
+    assert_eq!(
+        base("--flows=0"),
+        "flow_count (--flows): 0 is out of range (accepted: 1..100000)"
+    );
+    assert_eq!(
+        base("--duration=0s"),
+        "duration (--duration): 0 ns is out of range (accepted: 1 ms..1000000 s)"
+    );
+    assert_eq!(
+        base("--recovery=veno"),
+        "flows[0].recovery (--recovery): \"veno\" has no place in a flow with the icn transport \
+         (accepted: none; recoveries are for tcp)"
+    );
+    assert_eq!(
+        base("--transport=tcp"),
+        "flows[0].transport (--transport): \"tcp\" is not available in this version (accepted: icn)"
+    );
+    assert_eq!(
+        base("--aqm=codel"),
+        "topology.bottleneck.aqm (--aqm): \"codel\" is not available in this version (accepted: \
+         drop-tail)"
+    );
+    assert_eq!(
+        base("--set=topology.bottleneck.rat=1"),
+        "topology.bottleneck: unknown field \"rat\" (accepted: rate, buffer, aqm, loss, \
+         loss_reverse, reorder, reorder_delay, device_queue; did you mean rate?)"
+    );
+    assert_eq!(
+        base("--set=flows[0].controller.windw=3"),
+        "flows[0].controller (--controller): unknown field \"windw\" (accepted: window, \
+         pacing_mbps; did you mean window?)"
+    );
+    assert_eq!(
+        base("--set=flows[0].controller.window=0"),
+        "flows[0].controller.window (--set): 0 packets is not in 1..1e9"
+    );
+    assert!(base("--seed=0").starts_with("seed (--seed): 0 is out of range"));
+    assert_eq!(
+        base("--seed=x"),
+        "seed (--seed): \"x\" is not a whole number in 0..4294967295"
+    );
+    assert!(base("--buffer=10B").contains("one DATA packet of 1358B"));
+    assert!(base("--verify").starts_with("flows[0].size: real content needs a size"));
+    assert!(base("--jobs=0").starts_with("--jobs: "));
+    assert_eq!(
+        error(&["--scenario=base/topo1"]).split(" (").next(),
+        Some("--scenario: unknown scenario \"base/topo1\"")
+    );
+    assert!(error(&["--scenario=base/topo1"]).ends_with("did you mean base/topo-1?)"));
+    assert_eq!(
+        error(&["--scenario=no.json"]),
+        "--scenario: there is no file \"no.json\""
+    );
+    assert!(error(&[BASE, "--controller=copa-ican"]).contains("unknown controller \"copa-ican\""));
+    assert!(error(&["--cwd=/no/such"]).starts_with("--cwd: "));
+}
+
+#[test]
+fn files_that_are_no_scenarios_are_refused() {
+    let root = tempfile::tempdir().unwrap();
+    let run = |bytes: &[u8]| {
+        let file = root.path().join("x.json");
+        std::fs::write(&file, bytes).unwrap();
+        let cwd = format!("--cwd={}", root.path().display());
+        error(&["--scenario=x.json", &cwd, FIXED])
+    };
+    assert!(run(b"{\"flows\": [").starts_with("x.json: not a valid JSON file"));
+    assert!(run(b"\xff\xfe").starts_with("x.json: not UTF-8"));
+    assert_eq!(
+        run(br#"{"flows": []}"#),
+        "flows: 0 flows are out of range (accepted: 1..100000)"
+    );
+    assert_eq!(
+        run(br#"{"flows": {"size": 1}}"#),
+        "flows[*].controller (--controller): flows is an object, not a list"
+    );
+    assert!(run(br#"{"flow": []}"#).starts_with("unknown field \"flow\" (accepted: $schema"));
+    assert!(run(br#"{"extends": "x"}"#).starts_with("extends: unknown scenario \"x\""));
+    assert_eq!(
+        run(br#"{"extends": 3}"#),
+        "extends: a number is not the name of a scenario"
+    );
+    assert_eq!(
+        run(br#"{"flows": [{"name": "a"}, {"name": "a"}]}"#),
+        "flows[1].name: \"a\" is the name of an earlier flow"
+    );
+    assert_eq!(
+        run(br#"{"duration": 20}"#).split(" (").next(),
+        Some("duration: \"20\" has no unit")
+    );
+    assert_eq!(
+        run(br#"{"seed": true}"#),
+        "seed: true is not a whole number in 0..4294967295"
+    );
+    assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn what_describe_prints_is_a_scenario_that_resolves_to_itself() {
+    let plan = parse(&["--scenario=smoke/lossy-verify", FIXED, "--describe"]).unwrap();
+    assert!(matches!(plan.action, Action::Print));
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("again.json"), &plan.text).unwrap();
+    let cwd = format!("--cwd={}", root.path().display());
+    let again = parse(&["--scenario=again.json", &cwd]).unwrap();
+    let first = single(&["--scenario=smoke/lossy-verify", FIXED]);
+    assert_eq!(again.cells, [first]);
+}
+
+#[test]
+fn every_embedded_scenario_resolves() {
+    for (name, description) in scenarios().unwrap() {
+        assert!(!description.is_empty(), "{name} has no description");
+        let plan = parse(&[&format!("--scenario={name}"), FIXED]).unwrap();
+        assert!(!plan.cells.is_empty());
+    }
+}
+
+#[test]
+fn the_texts_name_everything() {
+    let list = parse(&["--list"]).unwrap().text;
+    for name in [
+        "base/topo-1",
+        "copa-icn/fig6a",
+        "smoke/one-flow",
+        "fixed",
+        "drop-tail",
+        "veno",
+    ] {
+        assert!(list.contains(&format!("  {name} ")), "{name} in\n{list}");
+    }
+    assert!(parse(&["--help"]).unwrap().text.contains("--rtprop"));
+}
+
+#[test]
+fn the_committed_schema_is_the_models() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/schema.json");
+    let mut text = serde_json::to_string_pretty(&scenario::schema()).unwrap();
+    text.push('\n');
+    if std::env::var_os("FERROCC_UPDATE_SCHEMA").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == text,
+        "scenarios/schema.json is not the model's: FERROCC_UPDATE_SCHEMA=1 cargo test -p ferrocc-cli \
+         writes it anew"
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_as_a_value_is_accepted_or_told_in_one_line(
+        option in prop::sample::select(vec![
+            "seed", "run", "duration", "transport", "controller", "recovery", "aqm", "rate", "rtprop",
+            "buffer", "loss", "reorder", "flows", "set", "verify", "jobs",
+        ]),
+        value in "\\PC{0,20}",
+    ) {
+        if let Err(e) = parse(&[BASE, "--describe", &format!("--{option}={value}")]) {
+            prop_assert!(!e.to_string().contains('\n'));
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What the runner prints about itself.
+
+use crate::library;
+use ferrocc::cc::registry::CONTROLLERS;
+use ferrocc::scenario::registry::{AQMS, Entry, RECOVERIES};
+use ferrocc::scenario::{Error, Plan};
+use std::fmt::Write as _;
+
+/// Scenarios, controllers, recoveries and AQMs, a line each.
+pub fn list() -> Result<String, Error> {
+    let mut text = String::new();
+    section(&mut text, "scenarios", library::scenarios()?.into_iter());
+    let controllers = CONTROLLERS
+        .iter()
+        .map(|e| (e.name, with_reference(e.summary, e.reference)));
+    section(&mut text, "controllers", controllers);
+    section(&mut text, "recoveries", entries(RECOVERIES));
+    section(&mut text, "AQMs", entries(AQMS));
+    Ok(text)
+}
+
+fn entries(table: &'static [Entry]) -> impl Iterator<Item = (&'static str, String)> {
+    table.iter().map(|e| {
+        let line = with_reference(e.summary, e.reference);
+        (
+            e.name,
+            if e.available {
+                line
+            } else {
+                format!("{line}; not in this version")
+            },
+        )
+    })
+}
+
+fn with_reference(summary: &str, reference: &str) -> String {
+    if reference == "-" {
+        summary.to_owned()
+    } else {
+        format!("{summary} ({reference})")
+    }
+}
+
+fn section(text: &mut String, title: &str, rows: impl Iterator<Item = (&'static str, String)>) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    writeln!(text, "{title}:").expect("writing to a string");
+    for (name, line) in rows {
+        writeln!(text, "  {name:<24} {line}").expect("writing to a string");
+    }
+}
+
+/// The resolved scenario as JSON, which is itself a scenario file. Of a sweep: the first run, after
+/// a list of all.
+pub(crate) fn describe(plan: &Plan) -> Result<String, Error> {
+    let json = |value| {
+        serde_json::to_string_pretty(value).map_err(|e| Error::new("--describe", e.to_string()))
+    };
+    let first = &plan.cells[0];
+    if first.name.is_empty() {
+        return Ok(json(&first.scenario)? + "\n");
+    }
+    let mut text = format!("{} runs:\n", plan.cells.len());
+    for cell in &plan.cells {
+        writeln!(text, "  {}", cell.name).expect("writing to a string");
+    }
+    writeln!(text, "\nthe first of them:\n{}", json(&first.scenario)?)
+        .expect("writing to a string");
+    Ok(text)
+}

@@ -1,0 +1,558 @@
+//! Quantities as users write them: a number and a unit, `"20 Mbps"`, `"30ms"`, `"1.5 bdp"`.
+//!
+//! One parser serves scenario files and the command line. A unit is always needed. Space between
+//! number and unit is optional. Units are decimal (1 MB = 10^6 B, 1 Mbps = 10^6 bit/s), except the
+//! ones with an `i` (1 KiB = 1024 B). Letter case counts, since `Mb` and `MB` differ; the only
+//! liberties are `K` for `k` and `BDP` for `bdp`.
+//!
+//! | kind | units |
+//! |---|---|
+//! | rate | `bps kbps Mbps Gbps Tbps` |
+//! | time | `ns us ms s min` |
+//! | size | `B kB MB GB TB KiB MiB GiB` |
+//! | buffer | any size, `p` (packets), `bdp` (bandwidth-delay products of the bottleneck) |
+//! | jitter | any time, `rtprop` (propagation round trips) |
+
+use crate::units::{Bytes, Duration, Rate};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::ser::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use super::error::{nearest, shown};
+
+/// A unit and its size in the base unit of its kind.
+type Unit = (&'static str, f64);
+
+const RATES: &[Unit] = &[
+    ("bps", 1.0),
+    ("kbps", 1e3),
+    ("Mbps", 1e6),
+    ("Gbps", 1e9),
+    ("Tbps", 1e12),
+];
+const TIMES: &[Unit] = &[
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("min", 60e9),
+];
+const SIZES: &[Unit] = &[
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("KiB", 1024.0),
+    ("MiB", 1048576.0),
+    ("GiB", 1073741824.0),
+];
+const PACKETS: Unit = ("p", 1.0);
+const BDP: Unit = ("bdp", 1.0);
+const RTPROP: Unit = ("rtprop", 1.0);
+
+/// Splits `text` into a number and the rest; none if it starts with no finite number.
+fn split(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    // No unit starts with `e`, so an `e` after a digit belongs to the number.
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '+' | '-' | 'e' | 'E')))
+        .unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    number
+        .is_finite()
+        .then_some((number, text[end..].trim_start()))
+}
+
+/// Reads `text` as a number of one of `units`, given as `kind` in messages. Returns the number, the
+/// unit's size and the unit's name.
+fn read(
+    text: &str,
+    kind: &str,
+    units: &[Unit],
+    example: &str,
+) -> Result<(f64, f64, &'static str), String> {
+    let accepted = || units.iter().map(|u| u.0).collect::<Vec<_>>().join(", ");
+    let Some((number, unit)) = split(text) else {
+        return Err(format!(
+            "{} is not a {kind} (accepted: a number and one of {}, as in \"{example}\")",
+            shown(text),
+            accepted()
+        ));
+    };
+    let same = |name: &str| {
+        name == unit
+            || (name == "bdp" && unit == "BDP")
+            || (name.starts_with('k') && unit.strip_prefix('K') == Some(&name[1..]))
+    };
+    if let Some(&(name, size)) = units.iter().find(|(name, _)| same(name)) {
+        return Ok((number, size, name));
+    }
+    if unit.is_empty() {
+        return Err(format!(
+            "{} has no unit (accepted: {}, as in \"{example}\")",
+            shown(text),
+            accepted()
+        ));
+    }
+    let hint = nearest(unit, units.iter().map(|u| u.0))
+        .map(|n| format!("; did you mean {n}?"))
+        .unwrap_or_default();
+    Err(format!(
+        "{} has an unknown unit of a {kind} (accepted: {}{hint})",
+        shown(text),
+        accepted()
+    ))
+}
+
+/// `number * size` as a whole count of the base unit.
+fn whole(text: &str, number: f64, size: f64) -> Result<u64, String> {
+    let value = (number * size).round();
+    if value < 0.0 {
+        return Err(format!("{} is negative", shown(text)));
+    }
+    // 2^63: far beyond every accepted range, and exactly representable.
+    if value >= 9_223_372_036_854_775_808.0 {
+        return Err(format!("{} is too large", shown(text)));
+    }
+    Ok(value as u64)
+}
+
+/// `n` base units in the largest unit of `units` (ascending) that is not larger than `n`, exactly.
+fn print(n: u64, units: &[Unit], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let decimal = units.iter().filter(|(name, _)| !name.contains('i'));
+    let &(name, size) = decimal.rev().find(|u| u.1 as u64 <= n).unwrap_or(&units[0]);
+    let size = size as u64;
+    let (integer, mut rest) = (n / size, n % size);
+    write!(f, "{integer}")?;
+    if rest != 0 {
+        f.write_str(".")?;
+        let mut digit = size / 10;
+        while rest != 0 {
+            write!(f, "{}", rest / digit)?;
+            rest %= digit;
+            digit /= 10;
+        }
+    }
+    write!(f, " {name}")
+}
+
+/// Implements text, serde and schema for a quantity that is read by `from_str`.
+macro_rules! textual {
+    ($name:ident, $kind:literal, $example:literal) => {
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                struct Text;
+                impl Visitor<'_> for Text {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        write!(f, concat!("a ", $kind, " with its unit, as in \"", $example, "\""))
+                    }
+                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$name, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                    fn visit_u64<E: de::Error>(self, n: u64) -> Result<$name, E> {
+                        self.visit_str(&n.to_string())
+                    }
+                    fn visit_i64<E: de::Error>(self, n: i64) -> Result<$name, E> {
+                        self.visit_str(&n.to_string())
+                    }
+                    fn visit_f64<E: de::Error>(self, n: f64) -> Result<$name, E> {
+                        self.visit_str(&n.to_string())
+                    }
+                }
+                deserializer.deserialize_any(Text)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string",
+                    "description": concat!("a ", $kind, " with its unit, as in \"", $example, "\""),
+                    "pattern": $name::pattern(),
+                })
+            }
+        }
+    };
+}
+
+/// A regular expression for what `read` accepts.
+fn pattern(units: &[&[Unit]]) -> String {
+    let mut names = Vec::new();
+    for &(name, _) in units.iter().copied().flatten() {
+        names.push(name.to_owned());
+        if let Some(rest) = name.strip_prefix('k') {
+            names.push(format!("K{rest}"));
+        }
+        if name == "bdp" {
+            names.push("BDP".to_owned());
+        }
+    }
+    format!(
+        r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*({})\s*$",
+        names.join("|")
+    )
+}
+
+/// A rate such as `"20 Mbps"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateText(pub Rate);
+
+impl RateText {
+    fn pattern() -> String {
+        pattern(&[RATES])
+    }
+}
+
+impl FromStr for RateText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<RateText, String> {
+        let (number, size, _) = read(text, "rate", RATES, "20 Mbps")?;
+        whole(text, number, size).map(|n| RateText(Rate::from_bps(n)))
+    }
+}
+
+impl fmt::Display for RateText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(self.0.as_bps(), RATES, f)
+    }
+}
+
+textual!(RateText, "rate", "20 Mbps");
+
+/// A time span such as `"30 ms"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeText(pub Duration);
+
+impl TimeText {
+    fn pattern() -> String {
+        pattern(&[TIMES])
+    }
+}
+
+impl FromStr for TimeText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<TimeText, String> {
+        let (number, size, _) = read(text, "time", TIMES, "30 ms")?;
+        whole(text, number, size).map(|n| TimeText(Duration::from_nanos(n)))
+    }
+}
+
+impl fmt::Display for TimeText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Minutes are read but not printed: 90 s is "90 s".
+        print(self.0.as_nanos(), &TIMES[..4], f)
+    }
+}
+
+textual!(TimeText, "time", "30 ms");
+
+/// A time that may be negative, such as `"-5 ms"`: the offset between two clocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OffsetText {
+    /// In nanoseconds.
+    pub nanos: i64,
+}
+
+impl OffsetText {
+    fn pattern() -> String {
+        pattern(&[TIMES])
+    }
+}
+
+impl FromStr for OffsetText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<OffsetText, String> {
+        let (number, size, _) = read(text, "time", TIMES, "-5 ms")?;
+        let nanos = whole(text, number.abs(), size)? as i64;
+        Ok(OffsetText {
+            nanos: if number < 0.0 { -nanos } else { nanos },
+        })
+    }
+}
+
+impl fmt::Display for OffsetText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.nanos < 0 {
+            f.write_str("-")?;
+        }
+        print(self.nanos.unsigned_abs(), &TIMES[..4], f)
+    }
+}
+
+textual!(OffsetText, "time (negative ones too)", "-5 ms");
+
+/// A number of bytes such as `"10 MB"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeText(pub Bytes);
+
+impl SizeText {
+    fn pattern() -> String {
+        pattern(&[SIZES])
+    }
+}
+
+impl FromStr for SizeText {
+    type Err = String;
+    fn from_str(text: &str) -> Result<SizeText, String> {
+        let (number, size, _) = read(text, "size", SIZES, "10 MB")?;
+        whole(text, number, size).map(|n| SizeText(Bytes::new(n)))
+    }
+}
+
+impl fmt::Display for SizeText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(self.0.get(), SIZES, f)
+    }
+}
+
+textual!(SizeText, "size", "10 MB");
+
+/// The limit of a queue.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Buffer {
+    /// So many packets of any size: `"200p"`.
+    Packets(u64),
+    /// So many bytes at the IP layer: `"50kB"`.
+    Bytes(Bytes),
+    /// So many bandwidth-delay products (bottleneck rate x RTprop): `"2bdp"`.
+    Bdp(f64),
+}
+
+impl Buffer {
+    fn pattern() -> String {
+        pattern(&[SIZES, &[PACKETS, BDP]])
+    }
+}
+
+impl FromStr for Buffer {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Buffer, String> {
+        let units = [SIZES, &[PACKETS, BDP]].concat();
+        let (number, size, name) = read(text, "buffer", &units, "1bdp")?;
+        match name {
+            "bdp" if number < 0.0 => Err(format!("{} is negative", shown(text))),
+            "bdp" => Ok(Buffer::Bdp(number)),
+            "p" => whole(text, number, size).map(Buffer::Packets),
+            _ => whole(text, number, size).map(|n| Buffer::Bytes(Bytes::new(n))),
+        }
+    }
+}
+
+impl fmt::Display for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Buffer::Packets(n) => write!(f, "{n}p"),
+            Buffer::Bytes(n) => print(n.get(), SIZES, f),
+            Buffer::Bdp(n) => write!(f, "{n} bdp"),
+        }
+    }
+}
+
+textual!(Buffer, "buffer", "1 bdp");
+
+/// The width of a uniform random delay.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Jitter {
+    /// So long.
+    Time(Duration),
+    /// So many propagation round trips: `"1 rtprop"`.
+    Rtprop(f64),
+}
+
+impl Jitter {
+    fn pattern() -> String {
+        pattern(&[TIMES, &[RTPROP]])
+    }
+}
+
+impl FromStr for Jitter {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Jitter, String> {
+        let units = [TIMES, &[RTPROP]].concat();
+        let (number, size, name) = read(text, "jitter", &units, "1 rtprop")?;
+        match name {
+            "rtprop" if number < 0.0 => Err(format!("{} is negative", shown(text))),
+            "rtprop" => Ok(Jitter::Rtprop(number)),
+            _ => whole(text, number, size).map(|n| Jitter::Time(Duration::from_nanos(n))),
+        }
+    }
+}
+
+impl fmt::Display for Jitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Jitter::Time(d) => print(d.as_nanos(), &TIMES[..4], f),
+            Jitter::Rtprop(n) => write!(f, "{n} rtprop"),
+        }
+    }
+}
+
+textual!(Jitter, "jitter", "1 rtprop");
+
+/// A probability: a number in 0..1, without unit.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Fraction(pub f64);
+
+impl Serialize for Fraction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fraction {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fraction, D::Error> {
+        struct Number;
+        impl Visitor<'_> for Number {
+            type Value = Fraction;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a fraction (accepted: 0..1)")
+            }
+            fn visit_f64<E: de::Error>(self, n: f64) -> Result<Fraction, E> {
+                if (0.0..=1.0).contains(&n) {
+                    Ok(Fraction(n))
+                } else {
+                    Err(E::custom(format!("{n} is out of range (accepted: 0..1)")))
+                }
+            }
+            fn visit_u64<E: de::Error>(self, n: u64) -> Result<Fraction, E> {
+                self.visit_f64(n as f64)
+            }
+            fn visit_i64<E: de::Error>(self, n: i64) -> Result<Fraction, E> {
+                self.visit_f64(n as f64)
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Fraction, E> {
+                Err(E::custom(format!(
+                    "{} is not a fraction (accepted: 0..1)",
+                    shown(text)
+                )))
+            }
+        }
+        deserializer.deserialize_any(Number)
+    }
+}
+
+impl JsonSchema for Fraction {
+    fn schema_name() -> Cow<'static, str> {
+        "Fraction".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0, "maximum": 1, "description": "a fraction" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn accepts_what_the_documentation_says() {
+        for (text, bps) in [
+            ("20 Mbps", 20e6),
+            ("20Mbps", 20e6),
+            ("1 Gbps", 1e9),
+            ("9.6kbps", 9600.0),
+            ("1Kbps", 1e3),
+        ] {
+            assert_eq!(
+                text.parse(),
+                Ok(RateText(Rate::from_bps(bps as u64))),
+                "{text}"
+            );
+        }
+        assert_eq!("2.1 s".parse(), Ok(TimeText(Duration::from_millis(2100))));
+        assert_eq!(" 1e3 us ".parse(), Ok(TimeText(Duration::from_millis(1))));
+        assert_eq!("10 MB".parse(), Ok(SizeText(Bytes::new(10_000_000))));
+        assert_eq!("2KiB".parse(), Ok(SizeText(Bytes::new(2048))));
+        assert_eq!("200p".parse(), Ok(Buffer::Packets(200)));
+        assert_eq!("50kB".parse(), Ok(Buffer::Bytes(Bytes::new(50_000))));
+        assert_eq!("1bdp".parse(), Ok(Buffer::Bdp(1.0)));
+        assert_eq!("0.5 BDP".parse(), Ok(Buffer::Bdp(0.5)));
+        assert_eq!("1 rtprop".parse(), Ok(Jitter::Rtprop(1.0)));
+        assert_eq!("-5 ms".parse(), Ok(OffsetText { nanos: -5_000_000 }));
+    }
+
+    #[test]
+    fn says_what_is_wrong() {
+        let rate = |text: &str| text.parse::<RateText>().unwrap_err();
+        assert_eq!(
+            rate("20"),
+            "\"20\" has no unit (accepted: bps, kbps, Mbps, Gbps, Tbps, as in \"20 Mbps\")"
+        );
+        assert_eq!(
+            rate("20 mbps"),
+            "\"20 mbps\" has an unknown unit of a rate (accepted: bps, kbps, Mbps, Gbps, Tbps; did \
+             you mean Mbps?)"
+        );
+        assert_eq!(rate("-3 Mbps"), "\"-3 Mbps\" is negative");
+        assert_eq!(rate("1e300 Tbps"), "\"1e300 Tbps\" is too large");
+        for text in [
+            "",
+            "Mbps",
+            "nan Mbps",
+            "inf Mbps",
+            "1,5 Mbps",
+            "--1 Mbps",
+            "1e999 bps",
+        ] {
+            assert!(rate(text).contains("accepted"), "{text}: {}", rate(text));
+        }
+        assert!("-1bdp".parse::<Buffer>().unwrap_err().contains("negative"));
+    }
+
+    #[test]
+    fn prints_exactly() {
+        let time = |n| TimeText(Duration::from_nanos(n)).to_string();
+        assert_eq!(time(2_100_000_000), "2.1 s");
+        assert_eq!(time(0), "0 ns");
+        assert_eq!(time(1_000_000_001), "1.000000001 s");
+        assert_eq!(time(90_000_000_000), "90 s");
+        assert_eq!(OffsetText { nanos: -1_500 }.to_string(), "-1.5 us");
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in ".{0,24}") {
+            let _ = text.parse::<RateText>();
+            let _ = text.parse::<TimeText>();
+            let _ = text.parse::<OffsetText>();
+            let _ = text.parse::<SizeText>();
+            let _ = text.parse::<Buffer>();
+            let _ = text.parse::<Jitter>();
+        }
+
+        #[test]
+        fn what_is_printed_is_read_back(n in 0u64..1 << 50, k in 0u32..51) {
+            let n = n >> k;
+            let time = TimeText(Duration::from_nanos(n));
+            prop_assert_eq!(time.to_string().parse(), Ok(time));
+            let rate = RateText(Rate::from_bps(n));
+            prop_assert_eq!(rate.to_string().parse(), Ok(rate));
+            let size = SizeText(Bytes::new(n));
+            prop_assert_eq!(size.to_string().parse(), Ok(size));
+            let buffer = Buffer::Bytes(Bytes::new(n));
+            prop_assert_eq!(buffer.to_string().parse(), Ok(buffer));
+        }
+
+        #[test]
+        fn a_space_makes_no_difference(n in 0.0f64..1e6, unit in 0usize..5) {
+            let unit = RATES[unit].0;
+            let spaced: RateText = format!("{n} {unit}").parse().unwrap();
+            prop_assert_eq!(format!("{n}{unit}").parse(), Ok(spaced));
+        }
+    }
+}

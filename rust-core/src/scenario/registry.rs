@@ -1,0 +1,241 @@
+//! Names that scenarios may use beside the controllers: topologies, transports, AQMs, recoveries.
+//! A name that is known but not available is refused with a message of its own.
+
+use super::error::{Error, nearest, shown};
+use crate::cc;
+
+/// Something that a scenario selects by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The name in scenarios and on the command line.
+    pub name: &'static str,
+    /// One line: what it is.
+    pub summary: &'static str,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// Whether this version has it.
+    pub available: bool,
+}
+
+const fn has(name: &'static str, summary: &'static str, reference: &'static str) -> Entry {
+    Entry {
+        name,
+        summary,
+        reference,
+        available: true,
+    }
+}
+
+const fn lacks(name: &'static str, summary: &'static str, reference: &'static str) -> Entry {
+    Entry {
+        name,
+        summary,
+        reference,
+        available: false,
+    }
+}
+
+/// Topologies.
+pub const TOPOLOGIES: &[Entry] = &[
+    has(
+        "topo-1",
+        "receivers - IR1 = IR2 - replica node",
+        "Copa-ICN paper, figure 4",
+    ),
+    lacks(
+        "topo-2",
+        "topo-1 with transfers in both directions",
+        "Copa-ICN paper, figure 5",
+    ),
+    lacks(
+        "line",
+        "routers R1 - R2 - R3, server at R3, clients at R1",
+        "ECD paper, figure 6",
+    ),
+];
+
+/// Transports.
+pub const TRANSPORTS: &[Entry] = &[
+    has(
+        "icn",
+        "receiver-driven ICN transport over IP",
+        "Copa-ICN paper, section 3",
+    ),
+    lacks("tcp", "ns-3's TCP with ferrocc's socket", "RFC 9293"),
+];
+
+/// AQMs of the bottleneck's best-effort band.
+pub const AQMS: &[Entry] = &[
+    has("drop-tail", "FIFO that drops arrivals when it is full", "-"),
+    lacks("red", "random early detection", "Floyd and Jacobson 1993"),
+    lacks("codel", "controlled delay", "RFC 8289"),
+    lacks(
+        "ecd",
+        "early congestion detection: CoDel that marks early",
+        "ECD paper, section 3",
+    ),
+];
+
+/// How a TCP sender judges duplicate ACKs.
+pub const RECOVERIES: &[Entry] = &[
+    lacks(
+        "standard",
+        "SACK with proportional rate reduction",
+        "RFC 6675, RFC 6937",
+    ),
+    lacks(
+        "newreno",
+        "fast retransmit and fast recovery without SACK",
+        "RFC 6582",
+    ),
+    lacks(
+        "veno",
+        "halves only if its backlog estimate says congestion",
+        "Fu and Liew 2003",
+    ),
+    lacks(
+        "cerl",
+        "tells random loss by the queue length that RTTs show",
+        "El-Ocla 2010",
+    ),
+    lacks(
+        "newjersey",
+        "rate from ACK arrivals and congestion warnings",
+        "Xu, Tian, Ansari 2005",
+    ),
+    lacks("rr", "robust recovery", "Wang and Shin 2001"),
+    lacks(
+        "pr",
+        "persistent reordering: timers instead of duplicate ACKs",
+        "Bohacek et al. 2003",
+    ),
+    lacks(
+        "door",
+        "detection of out-of-order and response",
+        "Wang and Zhang 2002",
+    ),
+    lacks(
+        "nce",
+        "non-congestion events are told from congestion",
+        "TCP-NCE paper",
+    ),
+    lacks("no-cut", "retransmits without reducing the window", "-"),
+];
+
+/// Controllers that are known but not in [`cc::registry::CONTROLLERS`] yet.
+const PLANNED_CONTROLLERS: &[&str] = &[
+    "newreno",
+    "cubic",
+    "bbr",
+    "copa",
+    "copa-icn",
+    "ecd",
+    "vivace",
+    "switching",
+];
+
+/// The entry called `given` in `table`, whose kind is `what`.
+pub(crate) fn select(
+    field: &str,
+    what: &str,
+    table: &'static [Entry],
+    given: &str,
+) -> Result<&'static Entry, Error> {
+    let available = || table.iter().filter(|e| e.available).map(|e| e.name);
+    match table.iter().find(|e| e.name == given) {
+        Some(entry) if entry.available => Ok(entry),
+        Some(_) => Err(unavailable(field, given, available())),
+        None => Err(unknown_name(
+            field,
+            what,
+            given,
+            available(),
+            table.iter().map(|e| e.name),
+        )),
+    }
+}
+
+/// The controller called `given` (or by an alias).
+pub(crate) fn controller(field: &str, given: &str) -> Result<&'static cc::registry::Entry, Error> {
+    if let Some(entry) = cc::registry::find(given) {
+        return Ok(entry);
+    }
+    let available = || cc::registry::CONTROLLERS.iter().map(|e| e.name);
+    if PLANNED_CONTROLLERS.contains(&given) {
+        return Err(unavailable(field, given, available()));
+    }
+    let aliases = cc::registry::CONTROLLERS
+        .iter()
+        .flat_map(|e| e.aliases.iter().copied());
+    Err(unknown_name(
+        field,
+        "controller",
+        given,
+        available(),
+        available().chain(aliases),
+    ))
+}
+
+fn unavailable(field: &str, given: &str, available: impl Iterator<Item = &'static str>) -> Error {
+    let names = match available.collect::<Vec<_>>().join(", ") {
+        names if names.is_empty() => "none".to_owned(),
+        names => names,
+    };
+    Error::new(
+        field,
+        format!(
+            "{} is not available in this version (accepted: {names})",
+            shown(given)
+        ),
+    )
+}
+
+/// Lists what is available, but takes the nearest name from all that are `known`.
+fn unknown_name(
+    field: &str,
+    what: &str,
+    given: &str,
+    available: impl Iterator<Item = &'static str>,
+    known: impl Iterator<Item = &'static str>,
+) -> Error {
+    let names = available.collect::<Vec<_>>().join(", ");
+    let hint = nearest(given, known)
+        .map(|n| format!("; did you mean {n}?"))
+        .unwrap_or_default();
+    Error::new(
+        field,
+        format!("unknown {what} {} (accepted: {names}{hint})", shown(given)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_and_unknown_names_are_told_apart() {
+        let error = |name| select("aqm", "AQM", AQMS, name).unwrap_err().to_string();
+        assert_eq!(
+            error("codel"),
+            "aqm: \"codel\" is not available in this version (accepted: drop-tail)"
+        );
+        assert_eq!(
+            error("droptail"),
+            "aqm: unknown AQM \"droptail\" (accepted: drop-tail; did you mean drop-tail?)"
+        );
+        assert_eq!(
+            error("zzz"),
+            "aqm: unknown AQM \"zzz\" (accepted: drop-tail)"
+        );
+        assert!(select("aqm", "AQM", AQMS, "drop-tail").is_ok());
+    }
+
+    #[test]
+    fn every_controller_of_the_registry_is_found_by_all_its_names() {
+        for entry in cc::registry::CONTROLLERS {
+            for name in entry.aliases.iter().chain([&entry.name]) {
+                assert_eq!(controller("c", name).unwrap().name, entry.name);
+            }
+        }
+    }
+}

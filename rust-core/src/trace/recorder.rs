@@ -1,0 +1,397 @@
+//! Takes in what happens in a run and makes its rows and its summary.
+
+use super::fairness::Fairness;
+use super::flow::FlowMeter;
+use super::queue::QueueMeter;
+use super::rows::{FlowRow, QueueRow};
+use super::summary::{
+    DelaySummary, FairnessSummary, FlowSummary, JoinSummary, LinkSummary, QueueDelay, QueuePackets,
+    Summary, mbps, millis, rounded,
+};
+use crate::scenario::Cell;
+use crate::transport::{Stats, Step};
+use crate::units::{Bytes, Duration, Instant, Rate};
+use serde_json::Value;
+
+/// What one direction of a link has counted since the start of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Packets that came to the queue.
+    pub arrivals: u64,
+    /// Packets that the queue dropped.
+    pub dropped: u64,
+    /// Packets that the queue marked.
+    pub marked: u64,
+    /// Packets that the error model took.
+    pub error_losses: u64,
+    /// Bytes sent including the link header.
+    pub sent: Bytes,
+}
+
+/// One direction of a link.
+#[derive(Debug, Clone)]
+struct Link {
+    name: String,
+    from: String,
+    to: String,
+    rate: Rate,
+    queue: QueueMeter,
+    counters: LinkCounters,
+}
+
+/// A flow's state, as far as the summary needs it.
+#[derive(Debug, Clone, Default)]
+struct Flow {
+    start: Option<Instant>,
+    end: Option<Instant>,
+    /// Time and delivered bytes of its last row.
+    last_row: Option<(Instant, Bytes)>,
+    result: Option<FlowResult>,
+}
+
+/// A flow's last state, as far as the summary needs it.
+#[derive(Debug, Clone)]
+struct FlowResult {
+    completed: bool,
+    verified: bool,
+    delivered: Bytes,
+    in_order: Bytes,
+    rtt: DelaySummary,
+    one_way: DelaySummary,
+    srtt_mean: Option<Duration>,
+    losses: u64,
+    retransmissions: u64,
+    duplicates: u64,
+    timeouts: u64,
+    marks: u64,
+    window_cuts: u64,
+    unnecessary_window_cuts: u64,
+}
+
+/// What the summary says about the programs that made it.
+#[derive(Debug, Clone, Copy)]
+pub struct Versions<'a> {
+    /// Of ns-3.
+    pub ns3: &'a str,
+    /// Commit of ferrocc.
+    pub git: &'a str,
+}
+
+/// A run while it goes on.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    links: Vec<Link>,
+    flows: Vec<Flow>,
+    fairness: Fairness,
+    duration: Instant,
+    clock_offset_ns: i64,
+    first_start: Option<Instant>,
+}
+
+impl Recorder {
+    /// Before the run of `cell`.
+    pub fn new(cell: &Cell) -> Recorder {
+        let count = cell.scenario.flows.len();
+        Recorder {
+            links: Vec::new(),
+            flows: vec![Flow::default(); count],
+            fairness: Fairness::new(count),
+            duration: Instant::ZERO + cell.scenario.duration.0,
+            clock_offset_ns: cell.scenario.clock.offset.nanos,
+            first_start: None,
+        }
+    }
+
+    /// Declares a direction of a link; returns its index. The bottleneck in DATA direction is the
+    /// first.
+    pub fn add_link(&mut self, name: &str, from: &str, to: &str, rate: Rate) -> usize {
+        self.links.push(Link {
+            name: name.to_owned(),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            rate,
+            queue: QueueMeter::new(rate),
+            counters: LinkCounters::default(),
+        });
+        self.links.len() - 1
+    }
+
+    /// The queue of `link` changed to this length.
+    pub fn on_queue(&mut self, link: usize, now: Instant, packets: u32, bytes: Bytes) {
+        if let Some(link) = self.links.get_mut(link) {
+            link.queue.on_change(now, packets, bytes);
+        }
+    }
+
+    /// Flow `flow` (from 0) started.
+    pub fn on_start(&mut self, flow: usize, now: Instant) {
+        let Some(state) = self.flows.get_mut(flow) else {
+            return;
+        };
+        if state.start.is_some() {
+            return;
+        }
+        state.start = Some(now);
+        if self.first_start.is_none() {
+            self.first_start = Some(now);
+            self.links.iter_mut().for_each(|link| link.queue.start(now));
+        }
+        self.fairness.on_start(flow, now);
+    }
+
+    /// Flow `flow` ended: completed or given up.
+    pub fn on_end(&mut self, flow: usize, now: Instant) {
+        let Some(state) = self.flows.get_mut(flow) else {
+            return;
+        };
+        if state.start.is_none() || state.end.is_some() {
+            return;
+        }
+        state.end = Some(now);
+        self.fairness.on_end(flow, now);
+        // What happens after the last transfer is not part of the run.
+        if self.flows.iter().all(|f| f.end.is_some()) {
+            self.links.iter_mut().for_each(|link| link.queue.stop(now));
+        }
+    }
+
+    /// When [`Recorder::on_bin`] is due: [`Instant::MAX`] for never, a past time for now.
+    pub fn next_bin(&self) -> Instant {
+        self.fairness.next_bin()
+    }
+
+    /// All flows' delivered bytes at `now`.
+    pub fn on_bin(&mut self, now: Instant, delivered: &[u64]) {
+        self.fairness.on_bin(now, delivered);
+    }
+
+    /// A row of `flows.csv`.
+    pub fn flow_row(
+        &mut self,
+        flow: usize,
+        now: Instant,
+        step: &Step,
+        stats: &Stats,
+        meter: &mut FlowMeter,
+    ) -> FlowRow {
+        let offset = self.clock_offset_ns;
+        let last = self
+            .flows
+            .get_mut(flow)
+            .and_then(|f| f.last_row.replace((now, step.delivered)));
+        FlowRow {
+            now,
+            flow: flow + 1,
+            window: step.window,
+            in_flight: step.in_flight,
+            in_flight_extremes: meter.take_extremes(),
+            pacing: step.pacing,
+            rtt: step.rtt,
+            srtt: step.srtt,
+            srtt_plot: meter.srtt_plot(),
+            one_way_ns: step.one_way.map(|d| d.as_nanos().saturating_sub(offset)),
+            delivered: step.delivered,
+            goodput: last
+                .filter(|(then, _)| now > *then)
+                .map(|(then, before)| step.delivered.saturating_sub(before) / (now - then)),
+            losses: stats.losses,
+            queue_delay: step.snapshot.queue_delay,
+            delta: step.snapshot.delta,
+            phase: step.snapshot.phase,
+        }
+    }
+
+    /// A row of `queue.csv`; none for a link that was not declared.
+    pub fn queue_row(
+        &mut self,
+        link: usize,
+        now: Instant,
+        counters: &LinkCounters,
+    ) -> Option<QueueRow<'_>> {
+        let link = self.links.get_mut(link)?;
+        Some(QueueRow {
+            now,
+            packets: link.queue.packets(),
+            bytes: link.queue.bytes(),
+            max_packets: link.queue.take_interval_max(),
+            arrivals: counters.arrivals,
+            dropped: counters.dropped,
+            sent: counters.sent,
+            link: &link.name,
+        })
+    }
+
+    /// A flow's last state. A flow that is completed and was not said to have ended did so at `end`.
+    pub fn finish_flow(
+        &mut self,
+        flow: usize,
+        end: Instant,
+        step: &Step,
+        stats: &Stats,
+        meter: &FlowMeter,
+    ) {
+        if step.completed {
+            self.on_end(flow, end);
+        }
+        let Some(state) = self.flows.get_mut(flow) else {
+            return;
+        };
+        state.result = Some(FlowResult {
+            completed: step.completed,
+            verified: step.verified,
+            delivered: step.delivered,
+            in_order: step.in_order,
+            rtt: DelaySummary::from(&stats.rtt),
+            one_way: DelaySummary::from(&stats.one_way),
+            srtt_mean: meter.srtt_plot_mean(),
+            losses: stats.losses,
+            retransmissions: stats.retransmissions,
+            duplicates: stats.duplicates,
+            timeouts: stats.timeouts,
+            marks: stats.marks,
+            window_cuts: stats.window_cuts,
+            unnecessary_window_cuts: stats.unnecessary_window_cuts,
+        });
+    }
+
+    /// A link's last counters.
+    pub fn finish_link(&mut self, link: usize, counters: &LinkCounters) {
+        if let Some(link) = self.links.get_mut(link) {
+            link.counters = *counters;
+        }
+    }
+
+    /// The run is over.
+    pub fn summary(
+        &mut self,
+        scenario: &str,
+        cell: &Cell,
+        versions: Versions<'_>,
+        events: u64,
+    ) -> serde_json::Result<Summary> {
+        let all_ended = self.flows.iter().all(|f| f.end.is_some());
+        let last_end = self.flows.iter().filter_map(|f| f.end).max();
+        let end = match last_end {
+            Some(last) if all_ended => last.min(self.duration),
+            _ => self.duration,
+        };
+        for link in &mut self.links {
+            link.queue.stop(end);
+        }
+        let delivered: Vec<u64> = self
+            .flows
+            .iter()
+            .map(|f| f.result.as_ref().map_or(0, |r| r.delivered.get()))
+            .collect();
+        let span = self.first_start.map_or(Duration::ZERO, |first| end - first);
+        Ok(Summary {
+            schema: Summary::SCHEMA,
+            scenario: scenario.to_owned(),
+            seed: cell.scenario.seed,
+            run: cell.scenario.run,
+            ns3_version: versions.ns3.to_owned(),
+            ferrocc_version: env!("CARGO_PKG_VERSION").to_owned(),
+            git: versions.git.to_owned(),
+            config: serde_json::to_value(&cell.scenario)?,
+            duration_s: end.as_secs_f64(),
+            events,
+            flows: (0..self.flows.len())
+                .map(|i| self.flow_summary(i, cell, end))
+                .collect(),
+            links: self
+                .links
+                .iter()
+                .map(|link| link_summary(link, span))
+                .collect(),
+            caches: Vec::new(),
+            fairness: FairnessSummary {
+                jain: self.fairness.jain(end, &delivered).map(rounded),
+                joins: self
+                    .fairness
+                    .joins()
+                    .iter()
+                    .map(|join| JoinSummary {
+                        t_s: join.at.as_secs_f64(),
+                        converged_s: join.converged.map(Instant::as_secs_f64),
+                    })
+                    .collect(),
+            },
+            classification: Value::Null,
+        })
+    }
+
+    fn flow_summary(&self, i: usize, cell: &Cell, run_end: Instant) -> FlowSummary {
+        let (flow, given) = (&self.flows[i], &cell.scenario.flows[i]);
+        let result = flow.result.as_ref();
+        let count = |f: fn(&FlowResult) -> u64| result.map_or(0, f);
+        let bytes = count(|r| r.delivered.get());
+        let until = flow.end.unwrap_or(run_end).min(run_end);
+        let active = flow.start.map_or(Duration::ZERO, |start| until - start);
+        let completed = result.is_some_and(|r| r.completed);
+        let seconds = |t: Instant| t.as_secs_f64();
+        FlowSummary {
+            id: i + 1,
+            name: given.name.clone().unwrap_or_default(),
+            transport: given.transport.clone(),
+            controller: given.controller.name.clone(),
+            recovery: given.recovery.clone(),
+            start_s: flow.start.map(seconds),
+            end_s: flow.end.map(seconds),
+            completed,
+            bytes,
+            goodput_mbps: mbps(bytes, active),
+            acked_mbps: mbps(count(|r| r.in_order.get()), run_end - Instant::ZERO),
+            fct_s: match (flow.start, flow.end) {
+                (Some(start), Some(end)) if completed => Some((end - start).as_secs_f64()),
+                _ => None,
+            },
+            rtt_ms: result.map_or(DelaySummary::default(), |r| r.rtt),
+            srtt_ms_mean: result.and_then(|r| r.srtt_mean).map(millis),
+            owd_ms: result.map_or(DelaySummary::default(), |r| r.one_way),
+            losses: count(|r| r.losses),
+            retransmissions: count(|r| r.retransmissions),
+            unnecessary_retransmissions: count(|r| r.duplicates),
+            timeouts: count(|r| r.timeouts),
+            marks: count(|r| r.marks),
+            window_cuts: count(|r| r.window_cuts),
+            unnecessary_window_cuts: count(|r| r.unnecessary_window_cuts),
+            verified: cell
+                .scenario
+                .verify
+                .then(|| result.is_some_and(|r| r.verified)),
+        }
+    }
+}
+
+fn link_summary(link: &Link, span: Duration) -> LinkSummary {
+    let c = &link.counters;
+    let ratio = |part: f64, whole: f64| {
+        if whole > 0.0 {
+            rounded(part / whole)
+        } else {
+            0.0
+        }
+    };
+    let capacity = link.rate.as_bps() as f64 * span.as_secs_f64();
+    LinkSummary {
+        name: link.name.clone(),
+        from: link.from.clone(),
+        to: link.to.clone(),
+        rate_mbps: rounded(link.rate.as_mbps()),
+        utilisation: ratio(c.sent.get() as f64 * 8.0, capacity),
+        queue_pkts: QueuePackets {
+            mean: rounded(link.queue.mean_packets()),
+            p95: rounded(link.queue.packets_quantile(0.95)),
+            max: link.queue.max_packets(),
+        },
+        queue_ms: QueueDelay {
+            mean: millis(link.queue.mean_delay()),
+            p95: millis(link.queue.delay_quantile(0.95)),
+        },
+        arrivals: c.arrivals,
+        dropped: c.dropped,
+        marked: c.marked,
+        loss_rate: ratio(c.dropped as f64, c.arrivals as f64),
+        error_losses: c.error_losses,
+    }
+}

@@ -1,0 +1,312 @@
+//! `summary.json`: what a run comes to, schema version 1.
+//!
+//! It holds no path and no wall-clock time: equal seeds give equal bytes. Numbers are rounded to
+//! six decimals of their unit. Where a quantity does not exist it is null: delays without samples,
+//! `end_s` and `fct_s` of a transfer that did not end, `recovery` of an `icn` flow, `verified`
+//! without `verify`, `jain` unless two or more flows were active together, `classification` without
+//! a recovery that classifies. `caches` is empty where there are none.
+
+use super::Distribution;
+use crate::units::Duration;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A run's summary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Version of this schema.
+    pub schema: u32,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// ns-3's RngSeed.
+    pub seed: u32,
+    /// ns-3's RngRun.
+    pub run: u64,
+    /// Version of ns-3.
+    pub ns3_version: String,
+    /// Version of this library.
+    pub ferrocc_version: String,
+    /// Commit of this library.
+    pub git: String,
+    /// The scenario, fully resolved.
+    pub config: Value,
+    /// When the run ended: after its last transfer, at the latest after the configured duration.
+    pub duration_s: f64,
+    /// Events that the simulator executed.
+    pub events: u64,
+    /// The transfers, by id.
+    pub flows: Vec<FlowSummary>,
+    /// The directions of links, the bottleneck in DATA direction first.
+    pub links: Vec<LinkSummary>,
+    /// The content stores.
+    pub caches: Vec<Value>,
+    /// How the flows shared.
+    pub fairness: FairnessSummary,
+    /// How well losses were classified.
+    pub classification: Value,
+}
+
+/// A transfer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlowSummary {
+    /// From 1.
+    pub id: usize,
+    /// Its name.
+    pub name: String,
+    /// `icn` or `tcp`.
+    pub transport: String,
+    /// Its controller.
+    pub controller: String,
+    /// Its recovery.
+    pub recovery: Option<String>,
+    /// When it started; null if it did not.
+    pub start_s: Option<f64>,
+    /// When it ended.
+    pub end_s: Option<f64>,
+    /// Whether every byte arrived.
+    pub completed: bool,
+    /// Application bytes that arrived, each counted once.
+    pub bytes: u64,
+    /// Delivered bits / (end or run's end - start).
+    pub goodput_mbps: f64,
+    /// Bits up to the first gap / run's duration.
+    pub acked_mbps: f64,
+    /// Flow completion time: end - start.
+    pub fct_s: Option<f64>,
+    /// Round-trip times.
+    pub rtt_ms: DelaySummary,
+    /// Mean over all samples of the smoothed RTT 0.8 SRTT + 0.2 RTT.
+    pub srtt_ms_mean: Option<f64>,
+    /// One-way delays of DATA, without the clocks' offset.
+    pub owd_ms: DelaySummary,
+    /// Units declared lost.
+    pub losses: u64,
+    /// Units requested again.
+    pub retransmissions: u64,
+    /// Units that arrived although they had arrived before.
+    pub unnecessary_retransmissions: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Units that arrived with a mark.
+    pub marks: u64,
+    /// Reductions of the window on loss, timeout or mark.
+    pub window_cuts: u64,
+    /// Reductions on losses that all turned out to be none.
+    pub unnecessary_window_cuts: u64,
+    /// Whether the content is what its name says.
+    pub verified: Option<bool>,
+}
+
+/// The distribution of a delay, milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct DelaySummary {
+    /// The smallest.
+    pub min: Option<f64>,
+    /// The arithmetic mean.
+    pub mean: Option<f64>,
+    /// The median.
+    pub p50: Option<f64>,
+    /// The 95th percentile.
+    pub p95: Option<f64>,
+}
+
+impl From<&Distribution> for DelaySummary {
+    fn from(d: &Distribution) -> DelaySummary {
+        DelaySummary {
+            min: d.min().map(millis),
+            mean: d.mean().map(millis),
+            p50: d.quantile(0.5).map(millis),
+            p95: d.quantile(0.95).map(millis),
+        }
+    }
+}
+
+/// One direction of a link.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LinkSummary {
+    /// Its name.
+    pub name: String,
+    /// Node that sends.
+    pub from: String,
+    /// Node that receives.
+    pub to: String,
+    /// Its rate.
+    pub rate_mbps: f64,
+    /// Bits sent, link headers included, / (rate x time from the first start to the run's end).
+    pub utilisation: f64,
+    /// Packets in its queue (queue discipline and device), weighted by time.
+    pub queue_pkts: QueuePackets,
+    /// Backlog / rate, weighted by time.
+    pub queue_ms: QueueDelay,
+    /// Packets that came to the queue.
+    pub arrivals: u64,
+    /// Packets that the queue dropped.
+    pub dropped: u64,
+    /// Packets that the queue marked.
+    pub marked: u64,
+    /// dropped / arrivals.
+    pub loss_rate: f64,
+    /// Packets that the error model took.
+    pub error_losses: u64,
+}
+
+/// The length of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct QueuePackets {
+    /// Mean over time.
+    pub mean: f64,
+    /// Not exceeded for 95 % of the time.
+    pub p95: f64,
+    /// Largest.
+    pub max: u32,
+}
+
+/// The queueing time of a queue, milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct QueueDelay {
+    /// Mean over time.
+    pub mean: f64,
+    /// Not exceeded for 95 % of the time.
+    pub p95: f64,
+}
+
+/// How the flows shared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FairnessSummary {
+    /// Jain's index of the goodputs while all flows were active.
+    pub jain: Option<f64>,
+    /// The starts of flows beside active ones.
+    pub joins: Vec<JoinSummary>,
+}
+
+/// A join.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct JoinSummary {
+    /// When.
+    pub t_s: f64,
+    /// Start of the first of five fair bins of 200 ms in a row; null if there were none.
+    pub converged_s: Option<f64>,
+}
+
+/// `x` to six decimals; anything not finite is zero.
+pub(super) fn rounded(x: f64) -> f64 {
+    let rounded = (x * 1e6).round() / 1e6;
+    // Adding zero turns -0 into 0.
+    if rounded.is_finite() {
+        rounded + 0.0
+    } else {
+        0.0
+    }
+}
+
+pub(super) fn millis(d: Duration) -> f64 {
+    rounded(d.as_millis_f64())
+}
+
+/// Bits over seconds in Mbps; zero where no time passed.
+pub(super) fn mbps(bytes: u64, time: Duration) -> f64 {
+    if time.is_zero() {
+        return 0.0;
+    }
+    rounded(bytes as f64 * 8.0 / time.as_secs_f64() / 1e6)
+}
+
+impl Summary {
+    /// The current version of the schema.
+    pub const SCHEMA: u32 = 1;
+
+    /// The text of `summary.json`.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+
+    /// The transfers as a table for a terminal, with a line about the bottleneck and fairness. Long
+    /// lists are cut.
+    pub fn table(&self) -> String {
+        const MOST_ROWS: usize = 20;
+        let head = [
+            "flow",
+            "controller",
+            "start s",
+            "end s",
+            "MB",
+            "goodput Mbps",
+            "RTT ms",
+            "p95 RTT ms",
+            "losses",
+            "timeouts",
+        ];
+        let number = |x: Option<f64>, digits: usize| match x {
+            Some(x) => format!("{x:.digits$}"),
+            None => "-".to_owned(),
+        };
+        let mut rows = vec![head.map(str::to_owned)];
+        rows.extend(self.flows.iter().take(MOST_ROWS).map(|f| {
+            [
+                f.name.clone(),
+                f.controller.clone(),
+                number(f.start_s, 3),
+                number(f.end_s, 3),
+                number(Some(f.bytes as f64 / 1e6), 3),
+                number(Some(f.goodput_mbps), 3),
+                number(f.rtt_ms.mean, 2),
+                number(f.rtt_ms.p95, 2),
+                f.losses.to_string(),
+                f.timeouts.to_string(),
+            ]
+        }));
+        let width = |column: usize| {
+            rows.iter()
+                .map(|row| row[column].chars().count())
+                .max()
+                .unwrap_or_default()
+        };
+        let widths: Vec<usize> = (0..head.len()).map(width).collect();
+        let mut text = String::new();
+        for row in &rows {
+            for (i, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+                match i {
+                    0 => text.push_str(&format!("{cell:<width$}")),
+                    1 => text.push_str(&format!("  {cell:<width$}")),
+                    _ => text.push_str(&format!("  {cell:>width$}")),
+                }
+            }
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+        }
+        if self.flows.len() > MOST_ROWS {
+            text.push_str(&format!(
+                "... and {} more flows\n",
+                self.flows.len() - MOST_ROWS
+            ));
+        }
+        if let Some(link) = self.links.first() {
+            text.push_str(&format!(
+                "{}: {:.1} % used, queue mean {:.1} max {} packets, {:.2} ms mean, {:.3} % dropped\n",
+                link.name,
+                link.utilisation * 100.0,
+                link.queue_pkts.mean,
+                link.queue_pkts.max,
+                link.queue_ms.mean,
+                link.loss_rate * 100.0,
+            ));
+        }
+        if let Some(jain) = self.fairness.jain {
+            text.push_str(&format!("Jain's fairness index {jain:.4}"));
+            for join in self.fairness.joins.iter().take(8) {
+                match join.converged_s {
+                    Some(t) => {
+                        let after = t - join.t_s;
+                        text.push_str(&format!(
+                            "; join at {:.3} s fair after {after:.1} s",
+                            join.t_s
+                        ));
+                    }
+                    None => text.push_str(&format!("; join at {:.3} s never fair", join.t_s)),
+                }
+            }
+            text.push('\n');
+        }
+        text
+    }
+}

@@ -1,0 +1,8 @@
+//! The commands of `cargo xtask`, one file each.
+
+pub mod bench;
+pub mod demo;
+pub mod list;
+pub mod ns3;
+pub mod run;
+pub mod test;
