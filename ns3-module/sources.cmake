@@ -4,6 +4,7 @@
 set(FERROCC_BRIDGE_SOURCES
     helper/scenario-program.cc
     helper/scenario-runner.cc
+    model/icn-eid.cc
     model/icn-header.cc
     model/icn-receiver.cc
     model/icn-replica-application.cc
@@ -18,7 +19,6 @@ set(FERROCC_SOURCES
     helper/progress-meter.cc
     helper/topo1-helper.cc
     model/ds-field-packet-filter.cc
-    model/icn-eid.cc
     model/icn-l4-protocol.cc
     model/icn-receiver-application.cc
     model/ipv4-hashed-routing.cc

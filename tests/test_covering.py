@@ -39,7 +39,9 @@ def controllers() -> list[str]:
     runner = find_runner()
     if runner is None:
         return always
-    listed = {line.split()[0] for line in runner("--list").stdout.splitlines() if line.strip()}
+    sections = runner("--list").stdout.split("\n\n")
+    section = next(s for s in sections if s.startswith("controllers:"))
+    listed = {line.split()[0] for line in section.splitlines()[1:]}
     return always + [name for name in later if name in listed]
 
 
@@ -137,12 +139,16 @@ def check_summary(case: dict[str, Any], summary: dict[str, Any]) -> None:
     assert len(summary["flows"]) == case["flows"]
     link = summary["links"][0]
     assert link["rate_mbps"] == case["rate_mbps"]
-    assert 0 <= link["utilisation"] <= 1.0001
+    # A packet counts as sent when its transmission begins.
+    spare = 2 * PACKET_BITS / (case["rate_mbps"] * 1e6 * summary["duration_s"])
+    assert 0 <= link["utilisation"] <= 1 + spare
     assert 0 <= link["loss_rate"] <= 1
     assert link["dropped"] <= link["arrivals"]
     if case["loss"] == 0:
         assert link["error_losses"] == 0
-    assert 1 / case["flows"] - 1e-9 <= summary["fairness"]["jain"] <= 1 + 1e-9
+    jain = summary["fairness"]["jain"]
+    # Nothing to compare: all flows together moved nothing while all were there.
+    assert jain is None or 1 / case["flows"] - 1e-9 <= jain <= 1 + 1e-9
     for flow in summary["flows"]:
         assert flow["controller"] == case["controller"]
         assert flow["start_s"] >= START_S

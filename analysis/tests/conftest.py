@@ -123,10 +123,13 @@ def _write_traces(folder: Path, spec: RunSpec) -> None:
     steps = round(spec.duration_s / spec.interval_s)
     times = [round(k * spec.interval_s, 9) for k in range(1, steps + 1)]
     flow_rows, queue_rows = [], []
+    started: set[int] = set()
     for t in times:
         for i, f in enumerate(spec.flows, 1):
             if t <= f.start_s:
                 continue
+            first = i not in started
+            started.add(i)
             until = min(t, f.end_s if f.end_s is not None else t)
             delivered = f.goodput_mbps * 1e6 / 8 * (until - f.start_s)
             mean = f.in_flight(t)
@@ -144,7 +147,7 @@ def _write_traces(folder: Path, spec: RunSpec) -> None:
                     "srtt_plot_ms": f.srtt_plot(t),
                     "owd_ms": "",
                     "delivered_bytes": round(delivered),
-                    "goodput_mbps": f.goodput_mbps,
+                    "goodput_mbps": "" if first else f.goodput_mbps,
                     "losses": 0,
                     "queue_delay_ms": 1.0,
                     "delta": "" if f.delta is None else f.delta,

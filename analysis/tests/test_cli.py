@@ -99,21 +99,25 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_the_module_is_a_program():
-    def run(*args: str) -> subprocess.CompletedProcess[str]:
-        env = {"PYTHONPATH": ":".join(sys.path), "PATH": "/usr/bin:/bin", "COLUMNS": "100"}
-        return subprocess.run(
-            [sys.executable, "-m", "ferrocc_analysis", *args],
-            capture_output=True, text=True, env=env, check=False,
-        )  # fmt: skip
-
-    shown = run("--help")
-    assert shown.returncode == 0
+def test_help_says_what_there_is(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    assert cli.run(["--help"]) == 0
+    shown = capsys.readouterr().out
     for name in ("plot", "table", "metrics"):
-        assert name in shown.stdout
-    details = run("plot", "--help").stdout
+        assert name in shown
+    assert cli.run(["plot", "--help"]) == 0
+    details = capsys.readouterr().out
     for text in ("--out", "--kind", "--format", "--from", "--to", "in-flight", "overview"):
         assert text in details
-    bad = run("table", "/nowhere/at/all")
+
+
+def test_the_module_is_a_program():
+    bad = subprocess.run(
+        [sys.executable, "-m", "ferrocc_analysis", "table", "/nowhere/at/all"],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": ":".join(sys.path)},
+        check=False,
+    )
     assert (bad.returncode, bad.stdout) == (2, "")
     assert bad.stderr == "error: /nowhere/at/all: no such folder\n"

@@ -85,6 +85,26 @@ def test_algorithms_are_told_by_colour_and_marker_and_flows_by_line_style(two):
     assert bbr.get_linestyle() == one.get_linestyle()
 
 
+def test_cells_of_one_controller_are_told_apart_by_their_names(make_run):
+    runs = [
+        Run.load(make_run(f"rate={r}Mbps,run={n}", run=n, rate_mbps=r, config={"rate": r}))
+        for r in (10, 20)
+        for n in (1, 2)
+    ]
+    titles = [ax.get_title() for ax in figures.time_figure(runs, "queue").axes]
+    assert titles == ["Copa-ICN\nrate=10Mbps", "Copa-ICN\nrate=20Mbps"]
+
+
+def test_what_several_controllers_share_has_nobodys_colour(make_run, flow):
+    run = Run.load(make_run(flows=[flow("copa"), flow("bbr")]))
+    (queue,) = data_lines(figures.time_figure([run], "queue").axes[0])
+    assert to_hex(queue.get_color()) not in {s.color for s in palette.CONTROLLERS.values()}
+    one, other = data_lines(figures.time_figure([run], "goodput").axes[0])
+    assert [to_hex(x.get_color()) for x in (one, other)] == [
+        palette.controller(c).color for c in ("copa", "bbr")
+    ]
+
+
 def test_the_overview_has_a_row_for_each_kind_and_a_column_for_each_cell(two):
     figure = figures.overview(two)
     axes = np.array(figure.axes).reshape(4, 2)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+
+import polars as pl
 import pytest
 
 from ferrocc_analysis import METRICS, InputError, Run, evaluate, metrics
@@ -31,7 +34,9 @@ def test_c1_settled_goodput_against_equation_8(make_run, flow):
 
 
 def test_c1_takes_the_configured_payload(make_run, flow):
-    run = Run.load(make_run(flows=[flow(goodput_mbps=18.0)], config={"transport": {"mss": 1392}}))
+    run = Run.load(
+        make_run(flows=[flow(goodput_mbps=18.0)], config={"transport": {"mss_bytes": 1392}})
+    )
     assert value(run, "eq8_ratio") == pytest.approx(18.0 / (20 * 1392 / 1500), rel=1e-6)
 
 
@@ -79,9 +84,7 @@ def test_c3_goodput_ratio(pair):
     assert value(pair, "goodput_ratio") == pytest.approx(9 / 12, rel=1e-6)
 
 
-def test_c3_looks_at_the_second_half_of_the_overlap_only(make_run, flow, tmp_path):
-    import polars as pl
-
+def test_c3_looks_at_the_second_half_of_the_overlap_only(make_run, flow):
     folder = make_run("step", flows=[flow(), flow(start_s=2.1, end_s=8.1)])
     path = folder / "flows.csv"
     # Flow 2 stands still until 5.1 s, the middle of [2.1, 8.1], and runs at 6 Mbps from there.
@@ -92,6 +95,9 @@ def test_c3_looks_at_the_second_half_of_the_overlap_only(make_run, flow, tmp_pat
         .otherwise(pl.col("delivered_bytes"))
     )
     rows.write_csv(path)
+    summary = json.loads((folder / "summary.json").read_text())
+    summary["flows"][1]["bytes"] = int(3.0 * 6e6 / 8)
+    (folder / "summary.json").write_text(json.dumps(summary))
     assert value(Run.load(folder), "goodput_ratio") == pytest.approx(0.6, rel=1e-3)
 
 
@@ -113,6 +119,7 @@ def test_c5_a_run_that_never_converges_counts_as_its_length(make_run):
     entry = evaluate(run, ["convergence_time"])["convergence_time"]
     assert entry["value"] == 20.0
     assert "never converged" in entry["notes"][0]
+    assert "shorter than 30 s" in entry["notes"][1]
 
 
 def test_c5_needs_a_join(make_run):

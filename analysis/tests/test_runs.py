@@ -96,6 +96,12 @@ def test_a_summary_that_is_not_ours_is_named(make_run, change, message):
     assert "\n" not in str(error.value)
 
 
+def test_a_flow_that_the_end_came_before_has_no_time(make_run, flow):
+    folder = make_run(flows=[flow(), flow()], traces=False)
+    edit_summary(folder, lambda s: s["flows"][1].update(start_s=None, end_s=None))
+    assert [(f.start_s, f.end_s) for f in Run.load(folder).flows] == [(0.1, 20.0), (20.0, 20.0)]
+
+
 def test_fields_that_a_later_version_adds_do_no_harm(make_run):
     folder = make_run(traces=False)
     edit_summary(folder, lambda s: s.update(novelty=1))
@@ -137,7 +143,7 @@ def damaged(text: str, how: str) -> str:
         ("half a line", "truncated, the last line"),
         ("short line", "line 6 has 2 fields instead of 17"),
         ("short last line", "line 6 has 2 fields instead of 17"),
-        ("no rows", "truncated, there is nothing below the header"),
+        ("no rows", "no rows; it is truncated, or"),
         ("empty", "missing column"),
         ("no value", "line 4 has no value in time_s"),
         ("no number", "line 4: time_s is 'soon'"),

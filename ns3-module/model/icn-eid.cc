@@ -2,22 +2,15 @@
 
 #include "icn-eid.h"
 
+#include "ferrocc-ffi/src/transport.rs.h"
+
 namespace ns3
 {
 
 IcnEid
-IcnEid::ForEndpoint(uint32_t node, uint32_t index)
+IcnEid::OfDevice(const std::string& name)
 {
-    static constexpr char PREFIX[] = {'e', 'n', 'd', 'p', 'o', 'i', 'n', 't'};
-    IcnEid eid;
-    std::memcpy(eid.bytes.data(), PREFIX, sizeof(PREFIX));
-    for (std::size_t i = 0; i < 4; i++)
-    {
-        const auto shift = static_cast<uint32_t>(8 * (3 - i));
-        eid.bytes[SIZE - 8 + i] = static_cast<uint8_t>(node >> shift);
-        eid.bytes[SIZE - 4 + i] = static_cast<uint8_t>(index >> shift);
-    }
-    return eid;
+    return {ferrocc::transport::device_eid(name).bytes};
 }
 
 std::ostream&

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <ostream>
+#include <string>
 
 namespace ns3
 {
@@ -26,13 +27,10 @@ struct IcnEid
     std::array<uint8_t, SIZE> bytes{};
 
     /**
-     * An EID for an endpoint of the simulation, unique for its numbers.
-     *
-     * @param node The node's id.
-     * @param index The endpoint's number on the node.
-     * @return The EID.
+     * @param name A device's name, unique in the simulation.
+     * @return The device's EID: a hash of the name.
      */
-    static IcnEid ForEndpoint(uint32_t node, uint32_t index);
+    static IcnEid OfDevice(const std::string& name);
 
     /**
      * @param other Another EID.
@@ -85,8 +83,7 @@ struct IcnTransferKey
 /**
  * @ingroup ferrocc
  *
- * Hash of a transfer's key. Half of it is (part of) a cryptographic hash already; the rest are
- * small numbers, which a multiplication spreads.
+ * Hash of a transfer's key. EIDs are cryptographic hashes, so that some bits of both do.
  */
 struct IcnTransferKeyHash
 {
@@ -98,11 +95,9 @@ struct IcnTransferKeyHash
     {
         uint64_t device;
         uint64_t ndc;
-        std::memcpy(&device, key.device.bytes.data() + IcnEid::SIZE - sizeof(device), 8);
-        std::memcpy(&ndc, key.ndc.bytes.data(), 8);
-        // 2^64 divided by the golden ratio: Knuth's multiplicative hashing.
-        const uint64_t mixed = (device ^ ndc) * 0x9e3779b97f4a7c15ULL;
-        return static_cast<std::size_t>(mixed ^ (mixed >> 32));
+        std::memcpy(&device, key.device.bytes.data(), sizeof(device));
+        std::memcpy(&ndc, key.ndc.bytes.data(), sizeof(ndc));
+        return static_cast<std::size_t>(device + 3 * ndc);
     }
 };
 

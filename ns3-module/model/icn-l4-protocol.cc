@@ -19,6 +19,8 @@
 #include "ns3/packet.h"
 #include "ns3/socket.h"
 
+#include <string>
+
 namespace ns3
 {
 
@@ -77,7 +79,8 @@ IcnL4Protocol::SetReplica(IcnReplicaApplication* replica)
 IcnEid
 IcnL4Protocol::AllocateDeviceEid()
 {
-    return IcnEid::ForEndpoint(m_node->GetId(), m_devices++);
+    return IcnEid::OfDevice("node " + std::to_string(m_node->GetId()) + " endpoint " +
+                            std::to_string(m_devices++));
 }
 
 void

@@ -2,20 +2,23 @@
 
 #include "icn-receiver.h"
 
+#include "ferrocc-ffi/src/transport.rs.h"
 #include "icn-header.h"
 #include "icn-l4-protocol.h"
 
-#include "ferrocc-ffi/src/transport.rs.h"
-
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/uinteger.h"
 
+#include <iomanip>
 #include <limits>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -69,10 +72,72 @@ IcnReceiver::GetTypeId()
                           MakeStringAccessor(&IcnReceiver::m_controllerParams),
                           MakeStringChecker())
             .AddAttribute("Options",
-                          "Options of the transport, a JSON object; empty for the defaults",
+                          "Options of the transport, a JSON object that counts instead of the "
+                          "attributes from Mss to Timestamps; empty to use those",
                           StringValue(""),
                           MakeStringAccessor(&IcnReceiver::m_options),
                           MakeStringChecker())
+            .AddAttribute("Mss",
+                          "Payload of a full DATA packet, bytes",
+                          UintegerValue(1250), // Copa-ICN paper, section 5.1
+                          MakeUintegerAccessor(&IcnReceiver::m_mss),
+                          MakeUintegerChecker<uint16_t>(64, 9000))
+            .AddAttribute("MinRto",
+                          "Smallest retransmission timeout",
+                          TimeValue(MilliSeconds(200)),
+                          MakeTimeAccessor(&IcnReceiver::m_minRto),
+                          MakeTimeChecker(MilliSeconds(1), Seconds(60)))
+            .AddAttribute("MaxRto",
+                          "Largest retransmission timeout",
+                          TimeValue(Seconds(60)), // RFC 6298
+                          MakeTimeAccessor(&IcnReceiver::m_maxRto),
+                          MakeTimeChecker(MilliSeconds(1), Seconds(3600)))
+            .AddAttribute("InitialRto",
+                          "Retransmission timeout before the first sample",
+                          TimeValue(Seconds(1)), // RFC 6298
+                          MakeTimeAccessor(&IcnReceiver::m_initialRto),
+                          MakeTimeChecker(MilliSeconds(1), Seconds(3600)))
+            .AddAttribute("RtoUpdate",
+                          "Which samples update the timeout: all or in-order",
+                          StringValue("all"),
+                          MakeStringAccessor(&IcnReceiver::m_rtoUpdate),
+                          MakeStringChecker())
+            .AddAttribute("RttSamples",
+                          "Which units give round-trip samples: first-transmission or all",
+                          StringValue("first-transmission"),
+                          MakeStringAccessor(&IcnReceiver::m_rttSamples),
+                          MakeStringChecker())
+            .AddAttribute("LossThreshold",
+                          "How many later units must arrive until a missing one is lost",
+                          UintegerValue(3), // Copa-ICN paper, section 3.3
+                          MakeUintegerAccessor(&IcnReceiver::m_lossThreshold),
+                          MakeUintegerChecker<uint8_t>(1, 64))
+            .AddAttribute("QuantumUnits",
+                          "Units per REQ; zero chooses by rate",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&IcnReceiver::m_quantumUnits),
+                          MakeUintegerChecker<uint16_t>(0, 1000))
+            .AddAttribute("ReceiveBuffer",
+                          "Receive buffer, bytes; zero is unlimited",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&IcnReceiver::m_receiveBuffer),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("InitialWindow",
+                          "First window in packets, where the controller does not say otherwise",
+                          DoubleValue(10), // RFC 6928
+                          MakeDoubleAccessor(&IcnReceiver::m_initialWindow),
+                          MakeDoubleChecker<double>(1, 1e6))
+            .AddAttribute("Timestamps",
+                          "Whether the replica stamps its DATA, for one-way delays",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&IcnReceiver::m_timestamps),
+                          MakeBooleanChecker())
+            .AddAttribute("ReplicaClockOffset",
+                          "What the replica's clock is ahead of this node's; taken out of the "
+                          "one-way delays in the output of a run, unknown to the controller",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&IcnReceiver::m_replicaClockOffset),
+                          MakeTimeChecker())
             .AddAttribute("Verify",
                           "Whether the payload is real and its hash is compared with the NDC's EID",
                           BooleanValue(false),
@@ -136,7 +201,13 @@ IcnReceiver::GetTypeId()
 }
 
 IcnReceiver::IcnReceiver()
-    : m_verify(false),
+    : m_mss(0),
+      m_lossThreshold(0),
+      m_quantumUnits(0),
+      m_receiveBuffer(0),
+      m_initialWindow(0),
+      m_timestamps(false),
+      m_verify(false),
       m_draw(CreateObject<UniformRandomVariable>()),
       m_progress(Progress::IDLE),
       m_verified(false),
@@ -194,12 +265,30 @@ IcnReceiver::Configure()
     ferrocc::transport::ReceiverConfig config;
     config.controller = m_controller;
     config.controller_params = m_controllerParams;
-    config.options = m_options;
+    config.options = m_options.empty() ? GetOptions() : m_options;
     config.draw = m_draw->GetValue(0.0, 1.0);
     config.device.bytes = m_key.device.bytes;
     config.ndc.bytes = m_key.ndc.bytes;
     config.verify = m_verify;
+    config.replica_clock_offset_ns = m_replicaClockOffset.GetNanoSeconds();
     m_engine = std::make_unique<Engine>(Engine{ferrocc::transport::new_receiver(config), {}});
+}
+
+std::string
+IcnReceiver::GetOptions() const
+{
+    std::ostringstream json;
+    json.precision(std::numeric_limits<double>::max_digits10);
+    json << "{\"mss_bytes\":" << m_mss << ",\"min_rto_ms\":" << m_minRto.ToDouble(Time::MS)
+         << ",\"max_rto_ms\":" << m_maxRto.ToDouble(Time::MS)
+         << ",\"initial_rto_ms\":" << m_initialRto.ToDouble(Time::MS)
+         << ",\"rto_update\":" << std::quoted(m_rtoUpdate)
+         << ",\"rtt_samples\":" << std::quoted(m_rttSamples)
+         << ",\"loss_threshold\":" << +m_lossThreshold << ",\"quantum_units\":" << m_quantumUnits
+         << ",\"receive_buffer_bytes\":" << m_receiveBuffer
+         << ",\"initial_window\":" << m_initialWindow
+         << ",\"timestamps\":" << (m_timestamps ? "true" : "false") << "}";
+    return json.str();
 }
 
 void
@@ -371,6 +460,12 @@ Time
 IcnReceiver::GetCompletionTime() const
 {
     return m_completionTime;
+}
+
+uint64_t
+IcnReceiver::GetDelivered() const
+{
+    return m_delivered;
 }
 
 uint64_t

@@ -52,6 +52,7 @@ class IcnReplicaApplication : public Application
      * @param seed Seed of the bytes.
      * @param size Its size in bytes.
      * @return Its EID.
+     * @throws std::exception if there is not enough memory for it.
      */
     IcnEid AddSynthetic(uint64_t seed, uint64_t size);
 

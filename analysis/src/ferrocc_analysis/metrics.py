@@ -28,6 +28,8 @@ TAIL_S: Final = 1.0
 FOUR_FLOWS_END_S: Final = 10.0
 #: The first flow's start-up, which the smallest in-flight leaves out, in seconds.
 START_UP_S: Final = 1.0
+#: Length that a run needs to stand in for a convergence that never came, in seconds.
+LEAST_CENSORED_S: Final = 30.0
 
 
 class NotApplicable(Exception):
@@ -123,11 +125,15 @@ def eq8_mbps(rate_mbps: float, payload_bytes: int = schema.DEFAULT_PAYLOAD_BYTES
 
 
 def delivered_bytes(run: Run, flow: Flow, time_s: float) -> float:
-    """D(t): payload bytes that `flow` had received at `time_s`; linear between the trace's rows."""
-    rows = run.flow(flow).select("time_s", "delivered_bytes").collect()
-    times = np.concatenate([[flow.start_s], rows.get_column("time_s").to_numpy()])
-    bytes_ = np.concatenate([[0.0], rows.get_column("delivered_bytes").to_numpy()])
-    return float(np.interp(time_s, times, bytes_))
+    """D(t): payload bytes that `flow` had received at `time_s`.
+
+    Linear between the trace's rows, the flow's start (nothing) and its end (all of its bytes).
+    """
+    before_end = pl.col("time_s") < flow.end_s
+    rows = run.flow(flow).filter(before_end).select("time_s", "delivered_bytes").collect()
+    times = [flow.start_s, *rows.get_column("time_s"), flow.end_s]
+    totals = [0.0, *rows.get_column("delivered_bytes"), float(flow.summary["bytes"])]
+    return float(np.interp(time_s, times, totals))
 
 
 def goodput_mbps(run: Run, flow: Flow, since_s: float, until_s: float) -> float:
@@ -308,6 +314,8 @@ def convergence_time(run: Run) -> Value:
         converged = join["converged_s"]
         if converged is None:
             notes.append(f"never converged after the join at {t:g} s")
+            if run.duration_s < LEAST_CENSORED_S:
+                notes.append(f"the run is shorter than {LEAST_CENSORED_S:g} s")
             parts.append(run.duration_s)
         else:
             parts.append(float(converged) - t)

@@ -26,7 +26,8 @@ _TAIL_INTERVALS = 3.0
 class Flow:
     """One transfer of a run, from `summary.json`.
 
-    `end_s` is the transfer's end, at most the run's; `index` is its position in the run, from 0.
+    `end_s` is the transfer's end, at most the run's, which is also the start of a transfer that did
+    not start; `index` is its position in the run, from 0.
     """
 
     index: int
@@ -105,7 +106,7 @@ class Run:
                 name=str(f["name"]),
                 controller=str(f["controller"]),
                 transport=str(f["transport"]),
-                start_s=float(f["start_s"]),
+                start_s=_number(f["start_s"], self.duration_s),
                 end_s=min(_number(f["end_s"], self.duration_s), self.duration_s),
                 summary=f,
             )
@@ -232,7 +233,7 @@ def read_table(path: Path, table: schema.Table) -> pl.DataFrame:
     if extra := [n for n in names if n not in wanted]:
         raise InputError(f"{path}: unknown column {', '.join(extra)}")
     if not body:
-        raise InputError(f"{path}: truncated, there is nothing below the header line")
+        raise InputError(f"{path}: no rows; it is truncated, or the run was too short for one")
     if not data.endswith(b"\n"):
         raise InputError(f"{path}: truncated, the last line is not complete")
     try:

@@ -32,8 +32,9 @@ class Series:
 
     `time_s` is in seconds, `value`, `low`, `high` are in the quantity's unit. The band from `low`
     to `high` is, over one run, the extremes within each bin (NaN where none are recorded), and
-    over `runs` > 1 runs the confidence interval of their mean (NaN in bins that only one run
-    reaches).
+    over `runs` > 1 runs the confidence interval of their mean. Bins that only half of the runs
+    reach, or fewer, are left out: flows end at different times, and the mean of the slow ones is
+    another quantity.
     """
 
     time_s: Array
@@ -176,10 +177,10 @@ def _binned(
 
 def _combined(frames: Sequence[pl.LazyFrame], scale: float) -> Series:
     tables = [t for t in pl.collect_all(list(frames)) if t.height]
-    if not tables:
+    if not tables or 2 * len(tables) <= len(frames):
         empty = np.empty(0)
         return Series(empty, empty, empty, empty, len(frames))
-    if len(tables) == 1:
+    if len(frames) == 1:
         t = tables[0]
         columns = [
             t.get_column(c).cast(pl.Float64).fill_null(np.nan).to_numpy()
@@ -193,6 +194,8 @@ def _combined(frames: Sequence[pl.LazyFrame], scale: float) -> Series:
         at = np.searchsorted(bins, t.get_column("bin").to_numpy())
         times[i, at] = t.get_column("time_s").to_numpy()
         values[i, at] = t.get_column("value").to_numpy()
+    most = 2 * (~np.isnan(values)).sum(axis=0) > len(frames)
+    times, values = times[:, most], values[:, most]
     mean, lower, upper = t_interval(values)
     return Series(
         np.nanmean(times, axis=0), mean * scale, lower * scale, upper * scale, len(frames)

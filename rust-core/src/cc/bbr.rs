@@ -301,13 +301,13 @@ impl Bbr {
         let expired = self.model.update_rtprop(data.now, data.rtt);
         if expired && !self.idle_restart && !matches!(self.mode, Mode::ProbeRtt { .. }) {
             self.save_cwnd();
+            // With so few requests the samples say nothing about the bandwidth.
+            self.model.set_limited_below(u64::MAX);
             self.mode = Mode::ProbeRtt { hold: None };
         }
         let Mode::ProbeRtt { hold } = &mut self.mode else {
             return;
         };
-        // With so few requests the samples say nothing about the bandwidth.
-        self.model.limited_until(data.next_pn);
         match hold {
             None => {
                 if data.in_flight.as_packets(self.setup.mss) <= MIN_WINDOW {
@@ -322,13 +322,14 @@ impl Bbr {
             Some(stay) => {
                 stay.round_done |= data.pn >= stay.round_pn;
                 if stay.round_done && data.now >= stay.until {
-                    self.leave_probe_rtt(data.now);
+                    self.leave_probe_rtt(data.now, data.next_pn);
                 }
             }
         }
     }
 
-    fn leave_probe_rtt(&mut self, now: Instant) {
+    fn leave_probe_rtt(&mut self, now: Instant, next_pn: u64) {
+        self.model.set_limited_below(next_pn);
         self.model.refresh_rtprop(now);
         self.cwnd = self.cwnd.max(self.recovery.prior_cwnd());
         if self.full_pipe.reached() {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -16,9 +17,11 @@ from matplotlib.ticker import MaxNLocator
 from .. import palette
 from ..errors import InputError, one_of
 from ..runs import Run, group_cells
+from ..schema import RANDOM_FIELDS
 from . import style
 from .panels import KINDS, Kind, Window, draw_panel
 
+_RANDOM_PART = re.compile(rf"(^|,)({'|'.join(RANDOM_FIELDS)})=\d+")
 _RATE_LABEL = "bottleneck rate"
 #: Columns of a figure with one kind at most; more panels go into further rows.
 _MOST_COLUMNS = 3
@@ -145,10 +148,13 @@ def _finish(ax: Axes, kind: Kind, cell: Sequence[Run], window: Window | None) ->
 
 
 def _titles(cells: Sequence[Sequence[Run]]) -> list[str]:
-    """What to call each cell: its controllers, and its name where that is not enough."""
+    """What to call each cell: its controllers, and its name where that is not enough.
+
+    A sweep names its cells `path=value,path=value`; what tells the runs of one cell apart goes.
+    """
     labels = [palette.display_name(cell[0].label) for cell in cells]
     return [
-        label if labels.count(label) == 1 else f"{label}\n{cell[0].name}"
+        label if labels.count(label) == 1 else f"{label}\n{_RANDOM_PART.sub('', cell[0].name)}"
         for label, cell in zip(labels, cells, strict=True)
     ]
 

@@ -87,7 +87,10 @@ def draw_panel(
     lines = []
     for i in range(count):
         flow = widest.flows[i]
-        look = palette.controller(flow.controller if kind.per_flow else first.controllers[0])
+        look = palette.controller(flow.controller)
+        if not kind.per_flow and len(first.controllers) > 1:
+            # What flows of several controllers share has nobody's colour.
+            look = palette.Style(style.INK, "none", first.label)
         series = stats.cut(kind.series(cell, i, width), span)
         names = [label] if label else []
         if kind.per_flow and count > 1:

@@ -66,9 +66,9 @@ impl PathModel {
         usable_round
     }
 
-    /// Samples of requests below `pn` are too low for certain.
-    pub(super) fn limited_until(&mut self, pn: u64) {
-        self.limited_below = self.limited_below.max(pn);
+    /// From now on samples of requests below `pn`, and only these, are too low for certain.
+    pub(super) fn set_limited_below(&mut self, pn: u64) {
+        self.limited_below = pn;
     }
 
     /// Takes in a round-trip time. True if RTprop had expired before.

@@ -407,3 +407,113 @@ fn counters_do_not_wrap() {
     }
     assert_eq!(b.model.rounds(), 30);
 }
+
+#[test]
+fn phases_end_when_they_have_done_their_work() {
+    let (mut b, ms) = cruising(0.0);
+    let at = |ms, prior| Data {
+        prior_in_flight: MSS * prior,
+        round_start: false,
+        ..data(ms, 1000.0)
+    };
+    let gain = |b: &Bbr| b.snapshot().pacing_gain.expect("BBR paces");
+    // BDP 50 packets, two packets a quantum; two packets more while probing.
+    approx::assert_relative_eq!(b.inflight(1.25), 62.5 + 6.0 + 2.0, max_relative = 1e-3);
+    // Probing goes on until so much is outstanding,
+    b.on_data(&at(ms + 60, 70));
+    assert_eq!(gain(&b), 1.25);
+    // at least for a round trip,
+    let mut early = b.clone();
+    b.on_data(&at(ms + 61, 71));
+    assert_eq!(gain(&b), 0.75);
+    approx::assert_relative_eq!(b.inflight(1.25), 62.5 + 6.0, max_relative = 1e-3);
+    // or until something is lost.
+    lose(&mut early, ms + 62, ms + 100, 60);
+    early.on_data(&at(ms + 62, 60));
+    assert_eq!(gain(&early), 0.75);
+    // Draining ends when the queue is gone,
+    b.on_data(&at(ms + 62, 57));
+    assert_eq!(gain(&b), 0.75);
+    b.on_data(&at(ms + 63, 56));
+    assert_eq!(gain(&b), 1.0);
+    // or after a round trip.
+    early.on_data(&at(ms + 113, 80));
+    assert_eq!(gain(&early), 1.0);
+    // Six round trips later the cycle begins anew.
+    for i in 1..=6 {
+        assert_eq!(gain(&b), 1.0, "{i}");
+        b.on_data(&at(ms + 63 + 51 * i, 56));
+    }
+    assert_eq!(gain(&b), 1.25);
+}
+
+#[test]
+fn probe_rtt_renews_rtprop_and_leaves_the_bandwidth_alone() {
+    let (mut b, ms) = cruising(0.5);
+    let rtt = |ms| Some(Duration::from_millis(ms));
+    // Expired: the present round trip is taken even though it is longer.
+    let t = ms + 10_050;
+    b.on_data(&Data {
+        rtt: rtt(60),
+        ..data(t, 1000.0)
+    });
+    assert_eq!(b.snapshot().phase, Phase::ProbeRtt);
+    assert_eq!(b.snapshot().min_rtt, rtt(60));
+    // Twenty rounds, twice the filter's window, of ever fewer packets; the stay takes the last five.
+    for round in 1..=20 {
+        b.on_data(&Data {
+            rtt: rtt(70),
+            in_flight: MSS * if round <= 15 { 5 } else { 4 },
+            next_pn: t + 60 * round + 60,
+            ..data(t + 60 * round, 60.0)
+        });
+        assert_eq!(
+            b.snapshot().bandwidth,
+            Some(Rate::from_packets_per_sec(1000.0, MSS))
+        );
+    }
+    assert_eq!(b.snapshot().phase, Phase::ProbeBw);
+    // One round that counts has not made the old estimate ten rounds old.
+    b.on_data(&Data {
+        rtt: rtt(70),
+        ..data(t + 2_000, 500.0)
+    });
+    assert_eq!(
+        b.snapshot().bandwidth,
+        Some(Rate::from_packets_per_sec(1000.0, MSS))
+    );
+    // RTprop is as old as PROBE_RTT's end, not as its beginning.
+    b.on_data(&Data {
+        rtt: rtt(70),
+        ..data(t + 10_050, 1000.0)
+    });
+    assert_eq!(b.snapshot().phase, Phase::ProbeBw);
+    assert_eq!(b.snapshot().min_rtt, rtt(60));
+}
+
+#[test]
+fn a_timeout_in_startup_looks_for_the_plateau_anew() {
+    let mut b = bbr();
+    let mut round = 0;
+    let mut arrive = |b: &mut Bbr| {
+        round += 1;
+        b.on_data(&Data {
+            in_flight: MSS * 200,
+            ..data(50 * round, 1000.0)
+        });
+        b.snapshot().phase
+    };
+    for _ in 0..3 {
+        assert_eq!(arrive(&mut b), Phase::Startup);
+    }
+    b.on_timeout(&Timeout {
+        now: Instant::from_millis(160),
+        units: &lost(140),
+        next_pn: 151,
+        in_flight: Bytes::ZERO,
+    });
+    for _ in 0..3 {
+        assert_eq!(arrive(&mut b), Phase::Startup);
+    }
+    assert_eq!(arrive(&mut b), Phase::Drain);
+}

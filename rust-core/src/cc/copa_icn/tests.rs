@@ -260,6 +260,26 @@ fn without_timestamps_the_rtt_stands_in() {
 }
 
 #[test]
+fn application_limited_data_measures_but_does_not_move() {
+    let mut c = paper();
+    for i in 0..100 {
+        c.on_data(&Data {
+            app_limited: true,
+            ..data(30 + i, 30, 15)
+        });
+    }
+    for i in 0..100 {
+        c.on_data(&Data {
+            app_limited: true,
+            ..data(1000 + i, 500, 400)
+        });
+    }
+    assert_eq!(c.window.cwnd(), 10.0);
+    assert_eq!(c.snapshot().phase, Phase::SlowStart);
+    assert_eq!(c.snapshot().queue_delay, Some(Duration::from_millis(385)));
+}
+
+#[test]
 fn parameters_are_checked() {
     let try_new = |config: Config| CopaIcn::new(&Setup::default(), &config).map(|_| ());
     let d = Config::default();

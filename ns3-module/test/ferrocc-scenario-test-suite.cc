@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ns3/ns3-compat.h"
+#include "ns3/scenario-program.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+/**
+ * @file
+ * @ingroup ferrocc
+ *
+ * Suite ferrocc-scenario: the runner's commands, exit codes and output.
+ */
+
+using namespace ns3;
+
+namespace
+{
+
+/// Takes what a stream is given, for as long as it lives.
+class Capture
+{
+  public:
+    /**
+     * @param stream The stream.
+     */
+    explicit Capture(std::ostream& stream)
+        : m_stream(stream),
+          m_before(stream.rdbuf(m_text.rdbuf()))
+    {
+    }
+
+    ~Capture()
+    {
+        m_stream.rdbuf(m_before);
+    }
+
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+
+    /**
+     * @return What the stream was given.
+     */
+    std::string GetText() const
+    {
+        return m_text.str();
+    }
+
+  private:
+    std::ostream& m_stream;    //!< The stream.
+    std::ostringstream m_text; //!< What it was given.
+    std::streambuf* m_before;  //!< Where that went before.
+};
+
+/**
+ * @param path A file.
+ * @return Its content; empty if there is none.
+ */
+std::string
+ReadFile(const std::string& path)
+{
+    std::ifstream file(path);
+    std::stringstream content;
+    content << file.rdbuf();
+    return content.str();
+}
+
+} // namespace
+
+/**
+ * @ingroup ferrocc
+ *
+ * A short run, twice.
+ */
+class RunTestCase : public TestCase
+{
+  public:
+    RunTestCase()
+        : TestCase("a run writes its output, and the same output again")
+    {
+    }
+
+  private:
+    void DoRun() override;
+};
+
+void
+RunTestCase::DoRun()
+{
+    std::vector<std::string> summaries;
+    for (const char* name : {"first", "second"})
+    {
+        const std::string folder = CreateTempDirFilename(name);
+        Capture output(std::cout);
+        const int code = RunScenarioProgram({"--scenario=base/topo-1",
+                                             "--controller=newreno",
+                                             "--duration=2s",
+                                             "--flows=3",
+                                             "--loss=0.001",
+                                             "--no-progress",
+                                             "--out=" + folder});
+        NS_TEST_ASSERT_MSG_EQ(code, 0, "exit code");
+        NS_TEST_ASSERT_MSG_NE(output.GetText().find("newreno"), std::string::npos, "a table");
+        summaries.push_back(ReadFile(folder + "/summary.json"));
+        NS_TEST_ASSERT_MSG_NE(summaries.back().find("goodput_mbps"), std::string::npos, "summary");
+        NS_TEST_ASSERT_MSG_NE(ReadFile(folder + "/run.json").size(), 0, "run.json");
+    }
+    NS_TEST_ASSERT_MSG_EQ((summaries[0] == summaries[1]), true, "equal seed gives equal bytes");
+}
+
+/**
+ * @ingroup ferrocc
+ *
+ * Bad input: one line, exit code 2.
+ */
+class BadInputTestCase : public TestCase
+{
+  public:
+    /**
+     * @param option What is wrong.
+     * @param word What the line mentions.
+     */
+    BadInputTestCase(std::string option, std::string word)
+        : TestCase("bad input " + option),
+          m_option(std::move(option)),
+          m_word(std::move(word))
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::string folder = CreateTempDirFilename("none");
+        Capture errors(std::cerr);
+        const int code = RunScenarioProgram({"--out=" + folder, m_option});
+        const std::string text = errors.GetText();
+        NS_TEST_ASSERT_MSG_EQ(code, 2, "exit code");
+        NS_TEST_ASSERT_MSG_NE(text.find(m_word), std::string::npos, text);
+        NS_TEST_ASSERT_MSG_EQ(text.find('\n') + 1, text.size(), "one line");
+        NS_TEST_ASSERT_MSG_EQ(ReadFile(folder + "/summary.json").size(), 0, "nothing is written");
+    }
+
+    std::string m_option; //!< What is wrong.
+    std::string m_word;   //!< What the line mentions.
+};
+
+/**
+ * @ingroup ferrocc
+ *
+ * What is there is listed.
+ */
+class ListTestCase : public TestCase
+{
+  public:
+    ListTestCase()
+        : TestCase("--list")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Capture output(std::cout);
+        NS_TEST_ASSERT_MSG_EQ(RunScenarioProgram({"--list"}), 0, "exit code");
+        for (const char* word : {"base/topo-1", "newreno", "copa-icn"})
+        {
+            NS_TEST_ASSERT_MSG_NE(output.GetText().find(word), std::string::npos, word);
+        }
+    }
+};
+
+/**
+ * @ingroup ferrocc
+ *
+ * The suite.
+ */
+class FerroccScenarioTestSuite : public TestSuite
+{
+  public:
+    FerroccScenarioTestSuite()
+        : TestSuite("ferrocc-scenario", Type::UNIT)
+    {
+        AddTestCase(new RunTestCase, compat::QuickTest());
+        AddTestCase(new ListTestCase, compat::QuickTest());
+        AddTestCase(new BadInputTestCase("--scenario=base/topo1", "base/topo-1"),
+                    compat::QuickTest());
+        AddTestCase(new BadInputTestCase("--controller=newrenoo", "newreno"), compat::QuickTest());
+        AddTestCase(new BadInputTestCase("--rate=-1Mbps", "rate"), compat::QuickTest());
+        AddTestCase(new BadInputTestCase("--flows=0", "flows"), compat::QuickTest());
+    }
+};
+
+static FerroccScenarioTestSuite g_ferroccScenarioTestSuite; //!< Registers the suite.
