@@ -25,6 +25,7 @@ set(FERROCC_ARCHIVE "${FERROCC_CARGO_TARGET_DIR}/release/libferrocc_ffi.a")
 file(
   GLOB_RECURSE FERROCC_RUST_SOURCES CONFIGURE_DEPENDS
   "${FERROCC_ROOT}/rust-core/src/*"
+  "${FERROCC_ROOT}/rust-core/cli/src/*"
   "${FERROCC_ROOT}/rust-core/ffi/src/*.rs"
   "${FERROCC_ROOT}/scenarios/*.json"
 )
@@ -34,6 +35,8 @@ foreach(
   Cargo.lock
   rust-core/Cargo.toml
   rust-core/build.rs
+  rust-core/cli/Cargo.toml
+  rust-core/cli/build.rs
   rust-core/ffi/Cargo.toml
   rust-core/ffi/build.rs
 )
@@ -42,9 +45,7 @@ foreach(
   endif()
 endforeach()
 
-# The headers are written by the same command, which touches one of them: a rule of Ninja or Make
-# for each would only say the same again.
-set(FERROCC_HEADER "${FERROCC_INCLUDE}/rust/cxx.h")
+# The bridge headers are written by the same command; sources that include one depend on the archive.
 add_custom_command(
   OUTPUT "${FERROCC_ARCHIVE}"
   COMMAND

@@ -38,8 +38,8 @@ constexpr char EXPEDITED_BUFFER[] = "10000p";
 Ptr<PointToPointNetDevice>
 MakeDevice(Ptr<Node> node, const LinkSpec& spec)
 {
-    auto device = CreateObjectWithAttributes<PointToPointNetDevice>("DataRate",
-                                                                    DataRateValue(spec.rate));
+    auto device =
+        CreateObjectWithAttributes<PointToPointNetDevice>("DataRate", DataRateValue(spec.rate));
     device->SetAddress(Mac48Address::Allocate());
     node->AddDevice(device);
     auto queue = CreateObjectWithAttributes<DropTailQueue<Packet>>(
@@ -107,13 +107,13 @@ LinkHelper::Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec)
     Link link;
     if (spec.reorder > 0)
     {
-        link.channel = CreateObjectWithAttributes<ReorderingPointToPointChannel>(
-            "Probability",
-            DoubleValue(spec.reorder),
-            "ExtraDelay",
-            TimeValue(spec.reorderDelay),
-            "Direction",
-            UintegerValue(0));
+        link.channel =
+            CreateObjectWithAttributes<ReorderingPointToPointChannel>("Probability",
+                                                                      DoubleValue(spec.reorder),
+                                                                      "ExtraDelay",
+                                                                      TimeValue(spec.reorderDelay),
+                                                                      "Direction",
+                                                                      UintegerValue(0));
     }
     else
     {

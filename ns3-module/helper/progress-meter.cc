@@ -49,7 +49,11 @@ ProgressMeter::Update()
         const double done = Simulator::Now().GetSeconds() / m_duration.GetSeconds();
         const double elapsed = std::chrono::duration<double>(now - m_start).count();
         const double left = done > 0 ? elapsed * (1 - done) / done : 0;
-        std::fprintf(stderr, "\r%s: %3.0f %%, %.0f s left \033[K", m_label.c_str(), 100 * done, left);
+        std::fprintf(stderr,
+                     "\r%s: %3.0f %%, %.0f s left \033[K",
+                     m_label.c_str(),
+                     100 * done,
+                     left);
         std::fflush(stderr);
     }
     Simulator::Schedule(m_duration / LOOKS, &ProgressMeter::Update, this);

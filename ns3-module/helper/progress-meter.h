@@ -38,11 +38,11 @@ class ProgressMeter
 
     using Clock = std::chrono::steady_clock; //!< The wall clock.
 
-    std::string m_label;         //!< What is run.
-    Time m_duration;             //!< How long the simulation is.
-    Clock::time_point m_start;   //!< When it started.
-    Clock::time_point m_shown;   //!< When the line was last shown.
-    bool m_active{false};        //!< Whether anything is shown.
+    std::string m_label;       //!< What is run.
+    Time m_duration;           //!< How long the simulation is.
+    Clock::time_point m_start; //!< When it started.
+    Clock::time_point m_shown; //!< When the line was last shown.
+    bool m_active{false};      //!< Whether anything is shown.
 };
 
 } // namespace ns3

@@ -2,9 +2,8 @@
 
 #include "scenario-program.h"
 
-#include "scenario-runner.h"
-
 #include "ferrocc-ffi/src/scenario.rs.h"
+#include "scenario-runner.h"
 
 #include <algorithm>
 #include <cerrno>

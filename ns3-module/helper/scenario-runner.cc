@@ -2,14 +2,14 @@
 
 #include "scenario-runner.h"
 
+#include "ferrocc-ffi/src/scenario.rs.h"
+#include "ferrocc-ffi/src/trace.rs.h"
 #include "link-monitor.h"
 #include "progress-meter.h"
 #include "topo1-helper.h"
 
-#include "ferrocc-ffi/src/scenario.rs.h"
-#include "ferrocc-ffi/src/trace.rs.h"
-
 #include "ns3/boolean.h"
+#include "ns3/event-id.h"
 #include "ns3/icn-receiver-application.h"
 #include "ns3/icn-replica-application.h"
 #include "ns3/node.h"
@@ -25,6 +25,7 @@
 #endif
 
 #include <chrono>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -142,16 +143,22 @@ class ScenarioRunner::Impl
 #endif
     /// Writes a row for each flow and link, and comes again.
     void Sample();
+    /// Sees to it that the delivered bytes are told at a time. @param due When, ns.
+    void ScheduleBin(uint64_t due);
+    /// Tells the delivered bytes of all flows, for the fairness between them.
+    void OnBin();
     /// Writes the last states.
     void FinishTraces();
 
-    const ferrocc::scenario::Cell& m_cell;             //!< The scenario.
-    ferrocc::scenario::RunSpec m_spec;                 //!< What to run.
-    rust::Box<ferrocc::trace::RunWriter> m_writer;     //!< The output.
-    std::unique_ptr<Topo1Helper> m_network;            //!< The network.
-    std::vector<std::unique_ptr<Flow>> m_flows;        //!< The transfers.
-    std::vector<std::unique_ptr<Direction>> m_links;   //!< The watched directions.
-    bool m_progress;                                   //!< Whether to show progress.
+    const ferrocc::scenario::Cell& m_cell;           //!< The scenario.
+    ferrocc::scenario::RunSpec m_spec;               //!< What to run.
+    rust::Box<ferrocc::trace::RunWriter> m_writer;   //!< The output.
+    std::unique_ptr<Topo1Helper> m_network;          //!< The network.
+    std::vector<std::unique_ptr<Flow>> m_flows;      //!< The transfers.
+    std::vector<std::unique_ptr<Direction>> m_links; //!< The watched directions.
+    std::vector<uint64_t> m_delivered;               //!< Delivered bytes by flow.
+    EventId m_bin;                                   //!< The next call of OnBin.
+    bool m_progress;                                 //!< Whether to show progress.
 };
 
 void
@@ -159,18 +166,17 @@ ScenarioRunner::Impl::Flow::OnStart()
 {
     started = true;
     runner.m_writer->on_start(index, static_cast<uint64_t>(Simulator::Now().GetNanoSeconds()));
+    runner.ScheduleBin(runner.m_writer->next_bin_ns());
 }
 
 void
 ScenarioRunner::Impl::Flow::OnCompleted(Ptr<IcnReceiver> /* receiver */)
 {
     const auto now = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
-    if (runner.m_spec.trace)
-    {
-        Write("end", static_cast<double>(size), "");
-    }
+    Write("end", static_cast<double>(size), "");
     finished = true;
     runner.m_writer->finish_flow(index, now, receiver->GetEngine());
+    runner.ScheduleBin(runner.m_writer->next_bin_ns());
 }
 
 void
@@ -287,10 +293,10 @@ ScenarioRunner::Impl::BuildFlows()
         receiver->AssignStreams(STREAM_FLOWS + index);
         receiver->SetNode(node);
         receiver->SetReplica(m_network->GetReplicaAddress());
-        receiver->SetNdc(m_spec.verify
-                             ? replica->AddSynthetic((m_spec.run << 32) + spec.id, spec.size_bytes)
-                             : replica->AddVirtual("flow " + std::to_string(spec.id),
-                                                   spec.size_bytes));
+        receiver->SetNdc(
+            m_spec.verify
+                ? replica->AddSynthetic((m_spec.run << 32) + spec.id, spec.size_bytes)
+                : replica->AddVirtual("flow " + std::to_string(spec.id), spec.size_bytes));
         receiver->Configure();
 
         m_flows.push_back(std::unique_ptr<Flow>(new Flow{*this, index, spec.size_bytes, receiver}));
@@ -374,6 +380,29 @@ ScenarioRunner::Impl::Sample()
 }
 
 void
+ScenarioRunner::Impl::ScheduleBin(uint64_t due)
+{
+    m_bin.Cancel();
+    if (due != std::numeric_limits<uint64_t>::max())
+    {
+        const auto now = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
+        m_bin = Simulator::Schedule(NanoSeconds(due > now ? due - now : 0), &Impl::OnBin, this);
+    }
+}
+
+void
+ScenarioRunner::Impl::OnBin()
+{
+    const auto now = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
+    m_delivered.clear();
+    for (const auto& flow : m_flows)
+    {
+        m_delivered.push_back(flow->receiver->GetDelivered());
+    }
+    ScheduleBin(m_writer->on_bin(now, {m_delivered.data(), m_delivered.size()}));
+}
+
+void
 ScenarioRunner::Impl::FinishTraces()
 {
     for (const auto& flow : m_flows)
@@ -409,7 +438,10 @@ ScenarioRunner::Impl::Run()
 #ifdef FERROCC_HAVE_NETANIM
     const auto animation = Animate();
 #endif
-    Simulator::Schedule(NanoSeconds(m_spec.trace_interval_ns), &Impl::Sample, this);
+    if (m_spec.trace)
+    {
+        Simulator::Schedule(NanoSeconds(m_spec.trace_interval_ns), &Impl::Sample, this);
+    }
     ProgressMeter meter(ToString(m_spec.scenario), NanoSeconds(m_spec.duration_ns));
     if (m_progress)
     {

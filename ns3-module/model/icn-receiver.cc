@@ -2,10 +2,9 @@
 
 #include "icn-receiver.h"
 
+#include "ferrocc-ffi/src/transport.rs.h"
 #include "icn-header.h"
 #include "icn-l4-protocol.h"
-
-#include "ferrocc-ffi/src/transport.rs.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -135,7 +134,7 @@ IcnReceiver::GetTypeId()
                           MakeBooleanChecker())
             .AddAttribute("ReplicaClockOffset",
                           "What the replica's clock is ahead of this node's; taken out of the "
-                          "one-way delays that are reported, unknown to the controller",
+                          "one-way delays in the output of a run, unknown to the controller",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&IcnReceiver::m_replicaClockOffset),
                           MakeTimeChecker())
@@ -282,8 +281,9 @@ IcnReceiver::GetOptions() const
     json.precision(std::numeric_limits<double>::max_digits10);
     json << "{\"mss_bytes\":" << m_mss << ",\"min_rto_ms\":" << m_minRto.ToDouble(Time::MS)
          << ",\"max_rto_ms\":" << m_maxRto.ToDouble(Time::MS)
-         << ",\"initial_rto_ms\":" << m_initialRto.ToDouble(Time::MS) << ",\"rto_update\":"
-         << std::quoted(m_rtoUpdate) << ",\"rtt_samples\":" << std::quoted(m_rttSamples)
+         << ",\"initial_rto_ms\":" << m_initialRto.ToDouble(Time::MS)
+         << ",\"rto_update\":" << std::quoted(m_rtoUpdate)
+         << ",\"rtt_samples\":" << std::quoted(m_rttSamples)
          << ",\"loss_threshold\":" << +m_lossThreshold << ",\"quantum_units\":" << m_quantumUnits
          << ",\"receive_buffer_bytes\":" << m_receiveBuffer
          << ",\"initial_window\":" << m_initialWindow
@@ -460,6 +460,12 @@ Time
 IcnReceiver::GetCompletionTime() const
 {
     return m_completionTime;
+}
+
+uint64_t
+IcnReceiver::GetDelivered() const
+{
+    return m_delivered;
 }
 
 uint64_t

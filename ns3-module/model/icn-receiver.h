@@ -131,6 +131,11 @@ class IcnReceiver : public Object
     Time GetCompletionTime() const;
 
     /**
+     * @return Bytes received exactly once so far.
+     */
+    uint64_t GetDelivered() const;
+
+    /**
      * @return DATA packets so far that were not valid.
      */
     uint64_t GetMalformed() const;
@@ -228,32 +233,32 @@ class IcnReceiver : public Object
     bool m_verify;                  //!< Whether payload is real.
     Time m_replicaClockOffset;      //!< The replica's clock minus this node's.
 
-    Ptr<Node> m_node;                      //!< The node.
-    Ptr<IcnL4Protocol> m_protocol;         //!< Its L4 protocol.
-    Ipv4Address m_replica;                 //!< Where REQs go.
-    IcnTransferKey m_key;                  //!< Which transfer this is.
-    Ptr<UniformRandomVariable> m_draw;     //!< For controllers with a random phase.
-    std::unique_ptr<Engine> m_engine;      //!< See Engine.
-    Progress m_progress;                   //!< See Progress.
-    bool m_verified;                       //!< See IsVerified.
-    Time m_completionTime;                 //!< See GetCompletionTime.
-    uint64_t m_malformed;                  //!< See GetMalformed.
-    EventId m_timer;                       //!< The one pending timer event.
-    uint64_t m_timerAt;                    //!< When it expires, ns; the largest value for never.
-    uint64_t m_deadline;                   //!< When the engine wants to be called, ns.
+    Ptr<Node> m_node;                  //!< The node.
+    Ptr<IcnL4Protocol> m_protocol;     //!< Its L4 protocol.
+    Ipv4Address m_replica;             //!< Where REQs go.
+    IcnTransferKey m_key;              //!< Which transfer this is.
+    Ptr<UniformRandomVariable> m_draw; //!< For controllers with a random phase.
+    std::unique_ptr<Engine> m_engine;  //!< See Engine.
+    Progress m_progress;               //!< See Progress.
+    bool m_verified;                   //!< See IsVerified.
+    Time m_completionTime;             //!< See GetCompletionTime.
+    uint64_t m_malformed;              //!< See GetMalformed.
+    EventId m_timer;                   //!< The one pending timer event.
+    uint64_t m_timerAt;                //!< When it expires, ns; the largest value for never.
+    uint64_t m_deadline;               //!< When the engine wants to be called, ns.
 
-    TracedValue<uint64_t> m_window;        //!< Bytes that may be outstanding.
-    TracedValue<DataRate> m_pacingRate;    //!< Pacing rate.
-    TracedValue<Time> m_rtt;               //!< Last RTT sample.
-    TracedValue<Time> m_smoothedRtt;       //!< Smoothed RTT.
-    TracedValue<Time> m_oneWayDelay;       //!< Last one-way sample.
-    TracedValue<uint64_t> m_bytesInFlight; //!< Bytes outstanding.
-    TracedValue<uint64_t> m_ssThresh;      //!< Slow-start threshold.
-    TracedValue<uint8_t> m_state;          //!< The controller's phase.
-    TracedValue<uint64_t> m_losses;        //!< Units declared lost.
-    TracedValue<uint64_t> m_timeouts;      //!< Retransmission timer expiries.
-    TracedValue<uint64_t> m_windowCuts;    //!< Reductions of the window.
-    TracedValue<uint64_t> m_delivered;     //!< Bytes received exactly once.
+    TracedValue<uint64_t> m_window;                    //!< Bytes that may be outstanding.
+    TracedValue<DataRate> m_pacingRate;                //!< Pacing rate.
+    TracedValue<Time> m_rtt;                           //!< Last RTT sample.
+    TracedValue<Time> m_smoothedRtt;                   //!< Smoothed RTT.
+    TracedValue<Time> m_oneWayDelay;                   //!< Last one-way sample.
+    TracedValue<uint64_t> m_bytesInFlight;             //!< Bytes outstanding.
+    TracedValue<uint64_t> m_ssThresh;                  //!< Slow-start threshold.
+    TracedValue<uint8_t> m_state;                      //!< The controller's phase.
+    TracedValue<uint64_t> m_losses;                    //!< Units declared lost.
+    TracedValue<uint64_t> m_timeouts;                  //!< Retransmission timer expiries.
+    TracedValue<uint64_t> m_windowCuts;                //!< Reductions of the window.
+    TracedValue<uint64_t> m_delivered;                 //!< Bytes received exactly once.
     TracedCallback<Ptr<IcnReceiver>> m_completedTrace; //!< Every byte has arrived.
 };
 

@@ -2,10 +2,9 @@
 
 #include "icn-replica-application.h"
 
+#include "ferrocc-ffi/src/transport.rs.h"
 #include "icn-header.h"
 #include "icn-l4-protocol.h"
-
-#include "ferrocc-ffi/src/transport.rs.h"
 
 #include "ns3/abort.h"
 #include "ns3/ipv4-header.h"
@@ -89,16 +88,17 @@ IcnReplicaApplication::OnRequest(const IcnHeader& header, Ipv4Address source)
 {
     NS_LOG_FUNCTION(this << header << source);
     const int64_t clock = (Simulator::Now() + m_clockOffset).GetNanoSeconds();
-    const auto step = m_engine->replica->on_request(clock, {header.GetBytes(), header.GetSerializedSize()});
+    const auto step =
+        m_engine->replica->on_request(clock, {header.GetBytes(), header.GetSerializedSize()});
     m_malformed = step.malformed;
     m_unknown = step.unknown;
     const uint8_t* payload = step.payload.empty() ? nullptr : step.payload.data();
     for (const auto& data : step.packets)
     {
         // Without a payload to copy, ns-3 carries zeros that occupy no memory.
-        Ptr<Packet> packet =
-            payload ? Create<Packet>(payload + data.payload_offset, data.payload_len)
-                    : Create<Packet>(data.payload_len);
+        Ptr<Packet> packet = payload
+                                 ? Create<Packet>(payload + data.payload_offset, data.payload_len)
+                                 : Create<Packet>(data.payload_len);
         packet->AddHeader(IcnHeader(step.headers.data() + data.header_offset, data.header_len));
         m_protocol->SendPacket(packet, source, data.expedited ? m_dscp : 0);
     }

@@ -55,10 +55,9 @@ Ipv4HashedRouting::GetNRoutes() const
 Ptr<Ipv4Route>
 Ipv4HashedRouting::MakeRoute(Ipv4Address destination, Ipv4Address gateway, uint32_t interface) const
 {
-    NS_ABORT_MSG_UNLESS(m_ipv4 && interface < m_ipv4->GetNInterfaces() &&
-                            m_ipv4->GetNAddresses(interface) > 0,
-                        "a route to " << destination << " needs an interface with an address, not "
-                                      << interface);
+    NS_ABORT_MSG_UNLESS(
+        m_ipv4 && interface < m_ipv4->GetNInterfaces() && m_ipv4->GetNAddresses(interface) > 0,
+        "a route to " << destination << " needs an interface with an address, not " << interface);
     Ptr<Ipv4Route> route = Create<Ipv4Route>();
     route->SetDestination(destination);
     route->SetGateway(gateway);

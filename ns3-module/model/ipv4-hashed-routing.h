@@ -75,7 +75,8 @@ class Ipv4HashedRouting : public Ipv4RoutingProtocol
     void NotifyAddAddress(uint32_t interface, Ipv4InterfaceAddress address) override;
     void NotifyRemoveAddress(uint32_t interface, Ipv4InterfaceAddress address) override;
     void SetIpv4(Ptr<Ipv4> ipv4) override;
-    void PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit unit = Time::S) const override;
+    void PrintRoutingTable(Ptr<OutputStreamWrapper> stream,
+                           Time::Unit unit = Time::S) const override;
 
   protected:
     void DoDispose() override;
@@ -97,10 +98,10 @@ class Ipv4HashedRouting : public Ipv4RoutingProtocol
      */
     Ptr<Ipv4Route> Lookup(Ipv4Address destination) const;
 
-    Ptr<Ipv4> m_ipv4;                                        //!< The node's IPv4.
-    std::unordered_map<uint32_t, Ptr<Ipv4Route>> m_routes;   //!< Host routes by address.
-    Ptr<Ipv4Route> m_default;                                //!< Default route or null.
-    std::unordered_set<uint32_t> m_local;                    //!< The node's own addresses.
+    Ptr<Ipv4> m_ipv4;                                      //!< The node's IPv4.
+    std::unordered_map<uint32_t, Ptr<Ipv4Route>> m_routes; //!< Host routes by address.
+    Ptr<Ipv4Route> m_default;                              //!< Default route or null.
+    std::unordered_set<uint32_t> m_local;                  //!< The node's own addresses.
 };
 
 } // namespace ns3

@@ -30,9 +30,7 @@ class ReorderingPointToPointChannel : public PointToPointChannel
     ReorderingPointToPointChannel();
     ~ReorderingPointToPointChannel() override;
 
-    bool TransmitStart(Ptr<const Packet> p,
-                       Ptr<PointToPointNetDevice> src,
-                       Time txTime) override;
+    bool TransmitStart(Ptr<const Packet> p, Ptr<PointToPointNetDevice> src, Time txTime) override;
 
     /**
      * Assigns fixed stream numbers to the random variables.

@@ -61,10 +61,10 @@ class OvertakingTestCase : public TestCase
     static constexpr uint32_t BURST_SIZE = 1000; //!< Their size, bytes.
     static constexpr uint32_t LAST_SIZE = 500;   //!< Size of the packet behind them.
 
-    uint8_t m_dscp;                   //!< Codepoint of the packet that comes last.
-    Ptr<IcnL4Protocol> m_protocol;    //!< The replica's transport.
-    Ipv4Address m_destination;        //!< The receiver.
-    std::vector<uint32_t> m_arrivals; //!< Sizes of what arrived, in order.
+    uint8_t m_dscp;                                 //!< Codepoint of the packet that comes last.
+    Ptr<IcnL4Protocol> m_protocol;                  //!< The replica's transport.
+    Ipv4Address m_destination;                      //!< The receiver.
+    std::vector<uint32_t> m_arrivals;               //!< Sizes of what arrived, in order.
     std::vector<Ipv4Header::DscpType> m_codepoints; //!< Their codepoints.
 };
 

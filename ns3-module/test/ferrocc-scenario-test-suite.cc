@@ -191,8 +191,7 @@ class FerroccScenarioTestSuite : public TestSuite
         AddTestCase(new ListTestCase, compat::QuickTest());
         AddTestCase(new BadInputTestCase("--scenario=base/topo1", "base/topo-1"),
                     compat::QuickTest());
-        AddTestCase(new BadInputTestCase("--controller=newrenoo", "newreno"),
-                    compat::QuickTest());
+        AddTestCase(new BadInputTestCase("--controller=newrenoo", "newreno"), compat::QuickTest());
         AddTestCase(new BadInputTestCase("--rate=-1Mbps", "rate"), compat::QuickTest());
         AddTestCase(new BadInputTestCase("--flows=0", "flows"), compat::QuickTest());
     }

@@ -116,9 +116,8 @@ TransferTestCase::DoRun()
         receiver->SetAttribute("Controller", StringValue(m_setting.controller));
         receiver->SetAttribute("Verify", BooleanValue(m_setting.verify));
         receiver->SetReplica(network.GetReplicaAddress());
-        receiver->SetNdc(m_setting.verify
-                             ? replica->AddSynthetic(i, m_setting.size)
-                             : replica->AddVirtual(std::to_string(i), m_setting.size));
+        receiver->SetNdc(m_setting.verify ? replica->AddSynthetic(i, m_setting.size)
+                                          : replica->AddVirtual(std::to_string(i), m_setting.size));
         receiver->TraceConnectWithoutContext("Completed",
                                              MakeCallback(&TransferTestCase::OnCompleted, this));
         receiver->TraceConnectWithoutContext("Delivered",
@@ -221,14 +220,14 @@ class TraceSourcesTestCase : public TestCase
         m_losses = now;
     }
 
-    uint32_t m_windows{0};                      //!< Changes of the window.
-    uint64_t m_largestInFlight{0};              //!< Bytes.
-    uint64_t m_largestRate{0};                  //!< Largest pacing rate, bit/s.
-    Time m_smallestRtt{Time::Max()};            //!< Smallest RTT sample.
-    Time m_smoothedRtt;                         //!< Last smoothed RTT.
-    Time m_smallestOneWay{Time::Max()};         //!< Smallest one-way sample.
-    std::vector<std::string> m_states;          //!< Phases.
-    uint64_t m_losses{0};                       //!< Losses.
+    uint32_t m_windows{0};              //!< Changes of the window.
+    uint64_t m_largestInFlight{0};      //!< Bytes.
+    uint64_t m_largestRate{0};          //!< Largest pacing rate, bit/s.
+    Time m_smallestRtt{Time::Max()};    //!< Smallest RTT sample.
+    Time m_smoothedRtt;                 //!< Last smoothed RTT.
+    Time m_smallestOneWay{Time::Max()}; //!< Smallest one-way sample.
+    std::vector<std::string> m_states;  //!< Phases.
+    uint64_t m_losses{0};               //!< Losses.
 };
 
 void
@@ -255,15 +254,14 @@ TraceSourcesTestCase::DoRun()
         return receiver->TraceConnectWithoutContext(source, callback);
     };
     using Self = TraceSourcesTestCase;
-    const bool connected =
-        connect("CongestionWindow", MakeCallback(&Self::OnWindow, this)) &&
-        connect("BytesInFlight", MakeCallback(&Self::OnInFlight, this)) &&
-        connect("PacingRate", MakeCallback(&Self::OnRate, this)) &&
-        connect("Rtt", MakeCallback(&Self::OnRtt, this)) &&
-        connect("SmoothedRtt", MakeCallback(&Self::OnSmoothedRtt, this)) &&
-        connect("OneWayDelay", MakeCallback(&Self::OnOneWay, this)) &&
-        connect("State", MakeCallback(&Self::OnState, this)) &&
-        connect("Losses", MakeCallback(&Self::OnLosses, this));
+    const bool connected = connect("CongestionWindow", MakeCallback(&Self::OnWindow, this)) &&
+                           connect("BytesInFlight", MakeCallback(&Self::OnInFlight, this)) &&
+                           connect("PacingRate", MakeCallback(&Self::OnRate, this)) &&
+                           connect("Rtt", MakeCallback(&Self::OnRtt, this)) &&
+                           connect("SmoothedRtt", MakeCallback(&Self::OnSmoothedRtt, this)) &&
+                           connect("OneWayDelay", MakeCallback(&Self::OnOneWay, this)) &&
+                           connect("State", MakeCallback(&Self::OnState, this)) &&
+                           connect("Losses", MakeCallback(&Self::OnLosses, this));
     NS_TEST_ASSERT_MSG_EQ(connected, true, "the trace sources exist");
     Simulator::Stop(Seconds(60));
     Simulator::Run();
@@ -316,7 +314,9 @@ ConfigurationTestCase::DoRun()
     {
         message = error.what();
     }
-    NS_TEST_ASSERT_MSG_NE(message.find("newrenoo"), std::string::npos, "what was given: " + message);
+    NS_TEST_ASSERT_MSG_NE(message.find("newrenoo"),
+                          std::string::npos,
+                          "what was given: " + message);
     NS_TEST_ASSERT_MSG_NE(message.find("newreno"), std::string::npos, "what is accepted");
     NS_TEST_ASSERT_MSG_EQ(message.find('\n'), std::string::npos, "one line");
 

@@ -734,19 +734,25 @@ impl Receiver {
         });
     }
 
-    /// How much one REQ asks for: whole units.
+    /// How much one REQ asks for: whole units, worth a millisecond at the flow's rate. That is what
+    /// the window allows per round trip; the pacing rate, where it is lower. (Copa paces at twice
+    /// its rate: a quantum by that would be a queue of its own.)
     fn quantum(&self, window: Bytes, pacing: Option<Rate>) -> Bytes {
         let mss = self.mss;
         let most = match self.config.options.quantum_units {
-            0 => {
-                let rate = pacing.or_else(|| self.rtt.smoothed().map(|srtt| window / srtt));
-                match rate {
-                    Some(rate) if rate < Receiver::ONE_UNIT_BELOW => mss,
-                    None => mss * 2,
-                    Some(rate) if rate < Receiver::TWO_UNITS_BELOW => mss * 2,
-                    Some(rate) => (rate * Receiver::QUANTUM).min(Receiver::MAX_QUANTUM),
+            0 => match (self.rtt.smoothed(), pacing) {
+                (None, _) => mss * 2,
+                (Some(srtt), pacing) => {
+                    let rate = (window / srtt).min(pacing.unwrap_or(Rate::MAX));
+                    if rate < Receiver::ONE_UNIT_BELOW {
+                        mss
+                    } else if rate < Receiver::TWO_UNITS_BELOW {
+                        mss * 2
+                    } else {
+                        (rate * Receiver::QUANTUM).min(Receiver::MAX_QUANTUM)
+                    }
                 }
-            }
+            },
             units => mss * u64::from(units),
         };
         let part = Bytes::new(window.get() / Receiver::WINDOW_PARTS);

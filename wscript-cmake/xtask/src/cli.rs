@@ -37,7 +37,7 @@ pub enum Task {
     #[command(disable_help_flag = true)]
     Run {
         /// A scenario's name (see `cargo xtask list`) or a scenario file
-        #[arg(value_name = "NAME")]
+        #[arg(value_name = "NAME", allow_hyphen_values = true)]
         scenario: String,
         /// The runner's options, --key=value
         #[arg(
@@ -198,5 +198,7 @@ mod tests {
         };
         assert_eq!(scenario, "base/topo-1");
         assert_eq!(options, ["--flows=3", "--set=a=b", "--pcap"]);
+        let cli = parse(words("xtask run --help")).unwrap();
+        assert!(matches!(cli.command, Task::Run { scenario, .. } if scenario == "--help"));
     }
 }
