@@ -4,8 +4,8 @@
  * @file
  * @ingroup ferrocc
  *
- * What ns-3's own TCP costs per delivered byte: one TcpSocketBase transfer with TcpCubic over topo-1.
- * Prints the bytes delivered and the packets dropped.
+ * What ns-3's own TCP costs per delivered byte: one TcpSocketBase transfer with TcpCubic over
+ * topo-1. Prints the bytes delivered and the packets dropped.
  */
 
 #include "bench-topology.h"
@@ -37,7 +37,9 @@ main(int argc, char* argv[])
     topology.AddOptions(command);
     command.AddValue("bytes", "What the replica sends to the receiver", bytes);
     command.AddValue("segment", "Segment size, bytes", segment);
-    command.AddValue("window", "Send and receive buffer, bytes; it keeps the run free of loss", window);
+    command.AddValue("window",
+                     "Send and receive buffer, bytes; it keeps the run free of loss",
+                     window);
     command.Parse(argc, argv);
 
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpCubic::GetTypeId()));

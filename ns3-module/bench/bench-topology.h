@@ -20,9 +20,9 @@
 /// What both benchmarks can be told about the network.
 struct BenchTopology
 {
-    ns3::DataRate rate{"50Mbps"};                 //!< Rate of the bottleneck.
-    ns3::Time rtprop{ns3::MilliSeconds(30)};      //!< Propagation round trip of the path.
-    std::string buffer{"100000p"};                //!< Limit of the bottleneck's queue.
+    ns3::DataRate rate{"50Mbps"};            //!< Rate of the bottleneck.
+    ns3::Time rtprop{ns3::MilliSeconds(30)}; //!< Propagation round trip of the path.
+    std::string buffer{"100000p"};           //!< Limit of the bottleneck's queue.
 
     /**
      * Adds the options.

@@ -7,7 +7,8 @@
  * What ns-3 itself costs per packet: UDP at constant rate in both directions over topo-1, with the
  * packet counts and sizes of an ICN transfer. Prints how many packets arrived.
  *
- * Plain sockets, no applications: ns-3's own sending applications format addresses for every packet.
+ * Plain sockets, no applications: ns-3's own sending applications format addresses for every
+ * packet.
  */
 
 #include "bench-topology.h"
@@ -99,12 +100,12 @@ class ConstantRate
         }
     }
 
-    Ptr<Socket> m_sender;     //!< Sends.
-    Ptr<Socket> m_receiver;   //!< Receives.
-    uint64_t m_left;          //!< Packets still to send.
-    uint32_t m_payload;       //!< Bytes per packet above UDP.
-    Time m_interval;          //!< Time between two packets.
-    uint64_t m_arrived{0};    //!< Packets that arrived.
+    Ptr<Socket> m_sender;   //!< Sends.
+    Ptr<Socket> m_receiver; //!< Receives.
+    uint64_t m_left;        //!< Packets still to send.
+    uint32_t m_payload;     //!< Bytes per packet above UDP.
+    Time m_interval;        //!< Time between two packets.
+    uint64_t m_arrived{0};  //!< Packets that arrived.
 };
 
 } // namespace
