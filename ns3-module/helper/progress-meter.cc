@@ -4,6 +4,7 @@
 
 #include "ns3/simulator.h"
 
+#include <csignal>
 #include <cstdio>
 #include <unistd.h>
 #include <utility>
@@ -19,6 +20,9 @@ constexpr int LOOKS = 500;
 /// How often the line is shown.
 constexpr std::chrono::milliseconds SHOW_INTERVAL{250};
 
+/// Whether the user wants the simulation to end.
+volatile std::sig_atomic_t g_interrupted = 0;
+
 } // namespace
 
 ProgressMeter::ProgressMeter(std::string label, Time duration)
@@ -28,35 +32,61 @@ ProgressMeter::ProgressMeter(std::string label, Time duration)
 }
 
 void
-ProgressMeter::Start()
+ProgressMeter::Start(bool show)
 {
-    m_active = isatty(STDERR_FILENO) != 0;
-    if (m_active)
-    {
-        m_start = Clock::now();
-        m_shown = m_start;
-        Update();
-    }
+    m_active = show && isatty(STDERR_FILENO) != 0;
+    m_start = Clock::now();
+    m_shown = m_start;
+    Simulator::Schedule(m_duration / LOOKS, &ProgressMeter::Update, this);
+}
+
+void
+ProgressMeter::Interrupt()
+{
+    g_interrupted = 1;
+}
+
+bool
+ProgressMeter::IsInterrupted()
+{
+    return g_interrupted != 0;
 }
 
 void
 ProgressMeter::Update()
 {
-    const auto now = Clock::now();
-    if (now - m_shown >= SHOW_INTERVAL)
+    m_events++;
+    if (IsInterrupted())
     {
-        m_shown = now;
-        const double done = Simulator::Now().GetSeconds() / m_duration.GetSeconds();
-        const double elapsed = std::chrono::duration<double>(now - m_start).count();
-        const double left = done > 0 ? elapsed * (1 - done) / done : 0;
-        std::fprintf(stderr,
-                     "\r%s: %3.0f %%, %.0f s left \033[K",
-                     m_label.c_str(),
-                     100 * done,
-                     left);
-        std::fflush(stderr);
+        Simulator::Stop();
+    }
+    if (m_active)
+    {
+        Show();
     }
     Simulator::Schedule(m_duration / LOOKS, &ProgressMeter::Update, this);
+}
+
+void
+ProgressMeter::Show()
+{
+    const auto now = Clock::now();
+    if (now - m_shown < SHOW_INTERVAL)
+    {
+        return;
+    }
+    m_shown = now;
+    const double done = Simulator::Now().GetSeconds() / m_duration.GetSeconds();
+    const double elapsed = std::chrono::duration<double>(now - m_start).count();
+    const double left = elapsed * (1 - done) / done;
+    std::fprintf(stderr, "\r%s: %3.0f %%, %.0f s left \033[K", m_label.c_str(), 100 * done, left);
+    std::fflush(stderr);
+}
+
+uint64_t
+ProgressMeter::GetEvents() const
+{
+    return m_events;
 }
 
 void

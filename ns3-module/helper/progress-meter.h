@@ -6,6 +6,7 @@
 #include "ns3/nstime.h"
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace ns3
@@ -14,8 +15,9 @@ namespace ns3
 /**
  * @ingroup ferrocc
  *
- * Shows on stderr how far a simulation is and when it will be done. It looks at the wall clock a
- * few hundred times per run and changes nothing in the simulation's results.
+ * Shows on stderr how far a simulation is and when it will be done, and stops it if the user wants
+ * that. It looks at both a few hundred times per run and changes nothing in the simulation's
+ * results.
  */
 class ProgressMeter
 {
@@ -26,15 +28,37 @@ class ProgressMeter
      */
     ProgressMeter(std::string label, Time duration);
 
-    /// Starts to show, from within the simulation. Nothing happens if stderr is no terminal.
-    void Start();
+    /**
+     * Starts, before the simulation runs.
+     *
+     * @param show Whether to show anything, if stderr is a terminal.
+     */
+    void Start(bool show);
+
+    /**
+     * Asks the simulation to end soon; may be called by a signal handler.
+     */
+    static void Interrupt();
+
+    /**
+     * @return Whether Interrupt() was called.
+     */
+    static bool IsInterrupted();
 
     /// Removes what was shown.
     void Finish();
 
+    /**
+     * @return How many simulator events were ours, so that results do not depend on the terminal.
+     */
+    uint64_t GetEvents() const;
+
   private:
-    /// Shows the state if that is due, and comes again.
+    /// Stops or shows the state, if that is due, and comes again.
     void Update();
+
+    /// Shows the state, if that is due.
+    void Show();
 
     using Clock = std::chrono::steady_clock; //!< The wall clock.
 
@@ -42,6 +66,7 @@ class ProgressMeter
     Time m_duration;           //!< How long the simulation is.
     Clock::time_point m_start; //!< When it started.
     Clock::time_point m_shown; //!< When the line was last shown.
+    uint64_t m_events{0};      //!< Our simulator events.
     bool m_active{false};      //!< Whether anything is shown.
 };
 

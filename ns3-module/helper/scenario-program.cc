@@ -31,7 +31,7 @@ constexpr int EXIT_RUN_FAILED = 3;
 volatile std::sig_atomic_t g_signal = 0;
 
 /**
- * Remembers a signal.
+ * Remembers a signal, and ends a run.
  *
  * @param signal The signal.
  */
@@ -39,6 +39,33 @@ void
 OnSignal(int signal)
 {
     g_signal = signal;
+    ScenarioRunner::Interrupt();
+}
+
+/**
+ * Lets signals end what is going on in order.
+ */
+void
+CatchSignals()
+{
+    struct sigaction action = {};
+    action.sa_handler = OnSignal; // Without SA_RESTART, so that waitpid returns.
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+/**
+ * Ends the process by the signal that asked for it, if there was one, so that the caller sees that.
+ */
+void
+EndBySignal()
+{
+    if (g_signal != 0)
+    {
+        std::signal(g_signal, SIG_DFL);
+        std::raise(g_signal);
+    }
 }
 
 /**
@@ -65,8 +92,7 @@ RunCell(const ferrocc::scenario::Plan& plan, std::size_t index, bool progress, b
 {
     const auto cell = plan.cell(index);
     ScenarioRunner runner(*cell, progress);
-    runner.Run();
-    if (table)
+    if (runner.Run() && table)
     {
         std::cout << runner.GetTable() << std::flush;
     }
@@ -137,9 +163,9 @@ class Sweep
         }
         if (child == 0)
         {
-            std::signal(SIGINT, SIG_DFL);
-            std::signal(SIGTERM, SIG_DFL);
-            std::exit(RunChild(index));
+            const int result = RunChild(index);
+            EndBySignal();
+            std::exit(result);
         }
         m_children.push_back(child);
     }
@@ -227,19 +253,6 @@ class Sweep
 };
 
 /**
- * Lets signals end the program through the loop that waits for children.
- */
-void
-CatchSignals()
-{
-    struct sigaction action = {};
-    action.sa_handler = OnSignal; // Without SA_RESTART, so that waitpid returns.
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-}
-
-/**
  * Runs a sweep.
  *
  * @param plan The plan.
@@ -248,14 +261,8 @@ CatchSignals()
 int
 RunSweep(const ferrocc::scenario::Plan& plan)
 {
-    CatchSignals();
     const int result = Sweep(plan).Run();
-    if (g_signal != 0)
-    {
-        // End by the same signal, so that the caller sees what happened.
-        std::signal(g_signal, SIG_DFL);
-        std::raise(g_signal);
-    }
+    EndBySignal();
     if (result == EXIT_SUCCESS)
     {
         plan.finish();
@@ -283,11 +290,13 @@ RunScenarioProgram(const std::vector<std::string>& arguments)
             std::cout.flush();
             return EXIT_SUCCESS;
         }
+        CatchSignals();
         if (plan->cell_count() > 1)
         {
             return RunSweep(*plan);
         }
         RunCell(*plan, 0, plan->progress(), true);
+        EndBySignal();
         plan->finish();
         return EXIT_SUCCESS;
     }

@@ -81,8 +81,8 @@ class ScenarioRunner::Impl
      */
     Impl(const ferrocc::scenario::Cell& cell, bool progress);
 
-    /// See ScenarioRunner::Run.
-    void Run();
+    /// See ScenarioRunner::Run. @return See ScenarioRunner::Run.
+    bool Run();
 
     /**
      * @return See ScenarioRunner::GetTable.
@@ -418,7 +418,7 @@ ScenarioRunner::Impl::FinishTraces()
     }
 }
 
-void
+bool
 ScenarioRunner::Impl::Run()
 {
     using Clock = std::chrono::steady_clock;
@@ -443,15 +443,16 @@ ScenarioRunner::Impl::Run()
         Simulator::Schedule(NanoSeconds(m_spec.trace_interval_ns), &Impl::Sample, this);
     }
     ProgressMeter meter(ToString(m_spec.scenario), NanoSeconds(m_spec.duration_ns));
-    if (m_progress)
-    {
-        meter.Start();
-    }
+    meter.Start(m_progress);
     Simulator::Stop(NanoSeconds(m_spec.duration_ns));
     Simulator::Run();
     meter.Finish();
+    if (ProgressMeter::IsInterrupted())
+    {
+        return false; // The writer removes what it has written.
+    }
     FinishTraces();
-    const uint64_t events = Simulator::GetEventCount();
+    const uint64_t events = Simulator::GetEventCount() - meter.GetEvents();
     Simulator::Destroy();
     // The last references: this closes the pcap files, too.
     m_links.clear();
@@ -459,6 +460,7 @@ ScenarioRunner::Impl::Run()
     m_network.reset();
     const double wall = std::chrono::duration<double>(Clock::now() - begin).count();
     m_writer->finish(events, wall);
+    return true;
 }
 
 std::string
@@ -475,9 +477,15 @@ ScenarioRunner::ScenarioRunner(const ferrocc::scenario::Cell& cell, bool progres
 ScenarioRunner::~ScenarioRunner() = default;
 
 void
+ScenarioRunner::Interrupt()
+{
+    ProgressMeter::Interrupt();
+}
+
+bool
 ScenarioRunner::Run()
 {
-    m_impl->Run();
+    return m_impl->Run();
 }
 
 std::string

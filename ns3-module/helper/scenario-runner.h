@@ -41,12 +41,18 @@ class ScenarioRunner
     ScenarioRunner& operator=(const ScenarioRunner&) = delete;
 
     /**
+     * Asks the run to end soon and to leave nothing behind; may be called by a signal handler.
+     */
+    static void Interrupt();
+
+    /**
      * Runs it, and writes its output.
      *
+     * @return Whether it ran to its end and was not interrupted.
      * @throws std::exception (rust::Error or std::invalid_argument) with a line of text on a
      *         scenario that this build cannot run, or output that cannot be written.
      */
-    void Run();
+    bool Run();
 
     /**
      * @return The run's summary as a table, after Run().

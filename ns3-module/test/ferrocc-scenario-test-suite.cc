@@ -124,11 +124,12 @@ class BadInputTestCase : public TestCase
 {
   public:
     /**
+     * @param field What it is wrong with.
      * @param option What is wrong.
      * @param word What the line mentions.
      */
-    BadInputTestCase(std::string option, std::string word)
-        : TestCase("bad input " + option),
+    BadInputTestCase(const std::string& field, std::string option, std::string word)
+        : TestCase("bad input: " + field),
           m_option(std::move(option)),
           m_word(std::move(word))
     {
@@ -189,11 +190,12 @@ class FerroccScenarioTestSuite : public TestSuite
     {
         AddTestCase(new RunTestCase, compat::QuickTest());
         AddTestCase(new ListTestCase, compat::QuickTest());
-        AddTestCase(new BadInputTestCase("--scenario=base/topo1", "base/topo-1"),
+        AddTestCase(new BadInputTestCase("scenario", "--scenario=base/topo1", "base/topo-1"),
                     compat::QuickTest());
-        AddTestCase(new BadInputTestCase("--controller=newrenoo", "newreno"), compat::QuickTest());
-        AddTestCase(new BadInputTestCase("--rate=-1Mbps", "rate"), compat::QuickTest());
-        AddTestCase(new BadInputTestCase("--flows=0", "flows"), compat::QuickTest());
+        AddTestCase(new BadInputTestCase("controller", "--controller=newrenoo", "newreno"),
+                    compat::QuickTest());
+        AddTestCase(new BadInputTestCase("rate", "--rate=-1Mbps", "rate"), compat::QuickTest());
+        AddTestCase(new BadInputTestCase("flows", "--flows=0", "flows"), compat::QuickTest());
     }
 };
 

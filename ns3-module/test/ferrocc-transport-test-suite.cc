@@ -301,7 +301,9 @@ class ConfigurationTestCase : public TestCase
 void
 ConfigurationTestCase::DoRun()
 {
-    const Topo1Helper network(Topo1Helper::Config{});
+    Topo1Helper::Config config;
+    config.bottleneck.rate = DataRate("10Mbps");
+    const Topo1Helper network(config);
     auto wrong = CreateObject<IcnReceiver>();
     wrong->SetNode(network.GetReceiver(0));
     wrong->SetAttribute("Controller", StringValue("newrenoo"));

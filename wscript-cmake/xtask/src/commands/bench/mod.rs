@@ -48,8 +48,8 @@ pub fn run(options: &BenchOptions) -> Result<()> {
             rate_mbps,
             Lengths::new(options.full),
         )?);
+        results.write(&folder, "latest")?;
     }
-    results.write(&folder, "latest")?;
     if let Some(name) = &options.save {
         results.write(&folder, name)?;
     }

@@ -42,12 +42,12 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// 10,000 DATA packets between the two; five times as many in full.
+    /// 5,000 DATA packets between the two, after slow start; five times as many in full.
     pub fn new(full: bool) -> Self {
-        let short = 5_000;
+        let short = 2_500;
         Self {
             short,
-            long: short + if full { 50_000 } else { 10_000 },
+            long: short + if full { 25_000 } else { 5_000 },
         }
     }
 }
