@@ -15,10 +15,10 @@ if(NOT FERROCC_CARGO)
   return()
 endif()
 
-set(FERROCC_CARGO_TARGET_DIR
-    "${FERROCC_ROOT}/target"
-    CACHE PATH "Where cargo builds ferrocc's core"
-)
+# Where cargo builds; the same place as for `cargo build` by hand, so that nothing is built twice.
+if(NOT DEFINED FERROCC_CARGO_TARGET_DIR)
+  set(FERROCC_CARGO_TARGET_DIR "${FERROCC_ROOT}/target")
+endif()
 set(FERROCC_INCLUDE "${FERROCC_CARGO_TARGET_DIR}/cxxbridge")
 set(FERROCC_ARCHIVE "${FERROCC_CARGO_TARGET_DIR}/release/libferrocc_ffi.a")
 
