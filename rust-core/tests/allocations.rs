@@ -36,7 +36,8 @@ impl Pipe {
     fn new(controller: &str) -> Pipe {
         let mut replica = Replica::new();
         let ndc = replica.add_virtual("endless", UNBOUNDED);
-        let controller = registry::build(controller, &Setup::default(), &json!({})).unwrap();
+        let controller =
+            registry::build(controller, &Setup::default(), &json!({})).expect("defaults are valid");
         let config = ReceiverConfig {
             device: Eid::of_name("device"),
             ndc,
@@ -45,7 +46,7 @@ impl Pipe {
             options: ReceiverOptions::default(),
         };
         let mut pipe = Pipe {
-            receiver: Receiver::new(config, controller).unwrap(),
+            receiver: Receiver::new(config, controller).expect("defaults are valid"),
             replica,
             data: VecDeque::with_capacity(Pipe::CAPACITY),
             now: Instant::ZERO,
@@ -91,7 +92,7 @@ impl Pipe {
         let arrival = self.data.front().map_or(Instant::MAX, |d| d.due);
         self.now = arrival.min(self.timer);
         let step = if arrival <= self.timer {
-            let d = self.data.pop_front().unwrap();
+            let d = self.data.pop_front().expect("it is due");
             let header = &d.header[..d.header_len];
             let datagram = Datagram {
                 header,

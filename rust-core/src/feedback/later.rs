@@ -18,7 +18,7 @@ pub struct LaterArrivals {
 }
 
 impl LaterArrivals {
-    /// A detector; `threshold` is clamped to 1..=[`MAX_THRESHOLD`].
+    /// A detector; `threshold` is clamped to 1..=64.
     pub fn new(threshold: usize) -> LaterArrivals {
         let threshold = threshold.clamp(1, MAX_THRESHOLD);
         LaterArrivals {

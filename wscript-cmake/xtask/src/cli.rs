@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -47,6 +48,17 @@ pub enum Task {
         )]
         options: Vec<String>,
     },
+    /// Figures, tables and metrics of runs: plot, table, metrics (try `analysis --help`)
+    #[command(disable_help_flag = true)]
+    Analysis {
+        /// What `ferrocc-analysis` takes
+        #[arg(
+            value_name = "ARGUMENT",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        arguments: Vec<OsString>,
+    },
     /// Scenarios, controllers, recoveries and AQMs, each with one line
     List,
     /// Links the module into an ns-3 tree and prints the ./ns3 commands that follow
@@ -90,7 +102,7 @@ pub struct BenchOptions {
 }
 
 /// Reads the command line. `Err(None)` means that help was printed.
-pub fn parse(arguments: impl Iterator<Item = std::ffi::OsString>) -> Result<Cli, Option<Failure>> {
+pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, Option<Failure>> {
     Cli::try_parse_from(arguments).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let _ = error.print();
@@ -144,7 +156,7 @@ fn one_line(error: &clap::Error) -> String {
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> impl Iterator<Item = std::ffi::OsString> {
+    fn words(line: &str) -> impl Iterator<Item = OsString> {
         line.split(' ')
             .map(Into::into)
             .collect::<Vec<_>>()

@@ -1,12 +1,13 @@
 //! `cargo xtask demo`: from nothing to figures.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use crate::commands::analysis;
 use crate::context::Context;
 use crate::failure::{Failure, IoContext, Result};
 use crate::process;
-use crate::python::{self, Venv};
+use crate::python;
 use crate::runner::{self, SCENARIOS};
 use crate::scenarios;
 
@@ -38,18 +39,18 @@ pub fn run(out: &Path) -> Result<()> {
     let figures = out.join("figures");
     context.progress.step("figures", "draw them", |step| {
         let log = context.logs.begin("demo figures")?;
-        let mut plot = analysis(&context, &venv);
+        let mut plot = analysis::command(&context, &venv);
         plot.arg("plot").arg(out).arg("--out").arg(&figures);
         plot.args([
             "--kind",
-            "overview,in-flight,throughput,srtt,queue",
+            "overview,in-flight,goodput,srtt,queue",
             "--format",
             "png,pdf",
         ]);
         log.run(step, &mut plot)?;
         Ok("drawn".into())
     })?;
-    let mut table = analysis(&context, &venv);
+    let mut table = analysis::command(&context, &venv);
     let status = process::foreground(table.arg("table").arg(out).stdin(Stdio::null()))?;
     if !status.success() {
         return Err(Failure::step(format!(
@@ -63,13 +64,6 @@ pub fn run(out: &Path) -> Result<()> {
     }
     println!("traces:  {}", out.display());
     Ok(())
-}
-
-/// `python -m ferrocc_analysis` of this clone, in the managed environment.
-pub fn analysis(context: &Context, venv: &Venv) -> Command {
-    let mut command = venv.module("ferrocc_analysis");
-    command.env("PYTHONPATH", context.repo.join("analysis/src"));
-    command
 }
 
 fn figure_files(folder: &Path) -> Result<Vec<PathBuf>> {

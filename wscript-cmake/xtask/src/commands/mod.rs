@@ -1,5 +1,6 @@
 //! The commands of `cargo xtask`, one file each.
 
+pub mod analysis;
 pub mod bench;
 pub mod demo;
 pub mod list;
