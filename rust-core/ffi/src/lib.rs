@@ -1,5 +1,5 @@
 //! The cxx bridges between ferrocc's core and its ns-3 module: one bridge and one C++ namespace
-//! per domain, shared PODs in [`types`], conversions in [`convert`].
+//! per domain, shared PODs in `types`, conversions in `convert`.
 //!
 //! Calls that configure may fail and become a `rust::Error` in C++. Calls on the data path cannot:
 //! one call per simulator event, and everything that C++ has to do or to trace afterwards is in the
