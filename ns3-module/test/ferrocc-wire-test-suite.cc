@@ -80,7 +80,7 @@ ToText(const T& value)
 /**
  * @ingroup ferrocc
  *
- * Every vector that Rust, C++ and the dissector share.
+ * Every vector that Rust, C++ and Python share.
  */
 class VectorsTestCase : public TestCase
 {

@@ -28,16 +28,15 @@
 //! - There is no long-term (policer) sampling and no compensation of aggregated acknowledgements.
 //!
 //! A timeout forgets the plateau's level, not that the pipe was full. Losses alone change the
-//! window for a round trip and nothing in the model.
+//! window for a round trip and nothing in the model; nor does their late arrival (on steady
+//! reordering, a plateau that starts anew with each would keep STARTUP going for ever).
 
 mod model;
 mod recovery;
 
 use super::copa::{check_initial_window, initial_window};
 use super::range::check;
-use super::{
-    Allowance, Controller, Data, Loss, Phase, Restart, Sent, Setup, Snapshot, SpuriousLoss, Timeout,
-};
+use super::{Allowance, Controller, Data, Loss, Phase, Restart, Sent, Setup, Snapshot, Timeout};
 use crate::units::{Bytes, Duration, Instant, Rate};
 use model::{FullPipe, PathModel};
 use recovery::Recovery;
@@ -446,11 +445,6 @@ impl Controller for Bbr {
         self.full_pipe.forget_level();
         let conserved = self.packets(timeout.in_flight) + 1.0;
         self.cwnd = self.cwnd.min(conserved).max(MIN_WINDOW);
-    }
-
-    fn on_spurious_loss(&mut self, _spurious: &SpuriousLoss) {
-        // A plateau that reordering made up must not end STARTUP.
-        self.full_pipe.forget_level();
     }
 
     fn on_restart(&mut self, _restart: &Restart) {

@@ -1,6 +1,6 @@
 //! Round-trip time estimation and the retransmission timeout (RFC 6298).
 
-use crate::units::{Duration, Instant};
+use crate::units::Duration;
 
 /// Smoothed RTT, its variation and the timeout.
 #[derive(Debug, Clone)]
@@ -13,7 +13,6 @@ pub struct RttEstimator {
     max_rto: Duration,
     initial_rto: Duration,
     backoff: u32,
-    sampled_at: Instant,
 }
 
 impl RttEstimator {
@@ -35,13 +34,12 @@ impl RttEstimator {
             max_rto,
             initial_rto,
             backoff: 0,
-            sampled_at: Instant::ZERO,
         }
     }
 
-    /// Takes in a sample.
-    pub fn update(&mut self, now: Instant, rtt: Duration) {
-        self.sampled_at = now;
+    /// Takes in a sample, which ends the backoff (RFC 6298, section 5).
+    pub fn update(&mut self, rtt: Duration) {
+        self.backoff = 0;
         self.latest = Some(rtt);
         self.min = Some(self.min.map_or(rtt, |m| m.min(rtt)));
         match self.smoothed {
@@ -74,12 +72,16 @@ impl RttEstimator {
 
     /// The timeout with its backoff.
     pub fn rto(&self) -> Duration {
+        (self.base_rto() * (1u64 << self.backoff.min(30))).min(self.max_rto.max(self.min_rto))
+    }
+
+    /// The timeout without its backoff.
+    fn base_rto(&self) -> Duration {
         let base = match self.smoothed {
             None => self.initial_rto,
             Some(srtt) => srtt + self.variation * 4,
         };
-        let base = base.max(self.min_rto);
-        (base * (1u64 << self.backoff.min(30))).min(self.max_rto.max(self.min_rto))
+        base.max(self.min_rto)
     }
 
     /// The timer expired: doubles the timeout.
@@ -87,9 +89,13 @@ impl RttEstimator {
         self.backoff = self.backoff.saturating_add(1);
     }
 
-    /// DATA for a request that left after the last expiry arrived: the path is alive.
-    pub fn reset_backoff(&mut self) {
-        self.backoff = 0;
+    /// DATA for a request that left after the last expiry arrived `after` it, which need not be a
+    /// valid sample. It ends the backoff unless the timeout would have expired without it: then the
+    /// path has become that slow, and only a sample can tell how slow.
+    pub fn on_answer(&mut self, after: Duration) {
+        if after < self.base_rto() {
+            self.backoff = 0;
+        }
     }
 
     /// The path is another one: forgets its samples and the backoff.
@@ -114,10 +120,10 @@ mod tests {
     fn follows_rfc_6298() {
         let mut e = estimator();
         assert_eq!(e.rto(), Duration::from_secs(1));
-        e.update(Instant::ZERO, Duration::from_millis(100));
+        e.update(Duration::from_millis(100));
         assert_eq!(e.smoothed(), Some(Duration::from_millis(100)));
         assert_eq!(e.rto(), Duration::from_millis(300), "R + 4 R/2");
-        e.update(Instant::ZERO, Duration::from_millis(180));
+        e.update(Duration::from_millis(180));
         assert_eq!(e.smoothed(), Some(Duration::from_millis(110)));
         // RTTVAR = 3/4 50 + 1/4 80 = 57.5 ms
         assert_eq!(e.rto(), Duration::from_millis(340));
@@ -126,7 +132,7 @@ mod tests {
     #[test]
     fn backs_off_to_the_cap_and_comes_back() {
         let mut e = estimator();
-        e.update(Instant::ZERO, Duration::from_millis(10));
+        e.update(Duration::from_millis(10));
         assert_eq!(e.rto(), RttEstimator::MIN_RTO);
         e.back_off();
         assert_eq!(e.rto(), RttEstimator::MIN_RTO * 2);
@@ -134,7 +140,16 @@ mod tests {
             e.back_off();
         }
         assert_eq!(e.rto(), RttEstimator::MAX_RTO);
-        e.reset_backoff();
+        e.on_answer(RttEstimator::MIN_RTO);
+        assert_eq!(
+            e.rto(),
+            RttEstimator::MAX_RTO,
+            "it came too late for the base"
+        );
+        e.on_answer(RttEstimator::MIN_RTO / 2);
         assert_eq!(e.rto(), RttEstimator::MIN_RTO);
+        e.back_off();
+        e.update(Duration::from_millis(10));
+        assert_eq!(e.rto(), RttEstimator::MIN_RTO, "a sample ends it");
     }
 }

@@ -318,13 +318,13 @@ impl Receiver {
             .take(pn, repr.offset, self.mss.get() as u32);
         if let Some(t) = &taken {
             self.in_flight -= length(t);
+            if pn >= self.timeout_pn {
+                self.rtt.on_answer(now - t.send.sent_at);
+            }
             if !t.probe {
                 // Prioritised units overtake others: they prove nothing about those.
                 self.later.insert(t.order);
             }
-        }
-        if pn >= self.timeout_pn {
-            self.rtt.reset_backoff();
         }
         let in_order = unit == self.received.first_missing();
         let is_new = self.received.insert(unit);
@@ -368,7 +368,7 @@ impl Receiver {
         if let Some(rtt) = rtt {
             self.stats.rtt.record(rtt);
             if self.config.options.rto_update == RtoUpdate::All || arrival.in_order {
-                self.rtt.update(now, rtt);
+                self.rtt.update(rtt);
             }
             if let Some(srtt) = self.rtt.smoothed() {
                 self.stats.srtt.record(srtt);
@@ -594,19 +594,16 @@ impl Receiver {
         if !repeat && left == 0 {
             return Some(Limit::Application);
         }
-        if self.pacer.next() > now {
-            return Some(Limit::Window);
-        }
         let allowance = self.controller.allowance();
-        let allowed = allowance.window.saturating_sub(self.in_flight);
-        if allowed < mss && !self.in_flight.is_zero() {
+        let room = allowance.window.saturating_sub(self.in_flight);
+        if room < mss && !self.in_flight.is_zero() {
             return Some(Limit::Window);
         }
         // Missing units are what drains a full buffer, so that they are not subject to it.
         let allowed = if repeat {
-            allowed
+            room
         } else {
-            allowed.min(self.free_buffer())
+            room.min(self.free_buffer())
         };
         if allowed < mss && !repeat && allowance.window >= mss {
             return Some(Limit::Application);
@@ -619,6 +616,15 @@ impl Receiver {
             quantum.min(Bytes::new(left))
         };
         if allowed < wanted && !self.in_flight.is_zero() {
+            let by_window = room < wanted;
+            return Some(if by_window {
+                Limit::Window
+            } else {
+                Limit::Application
+            });
+        }
+        // Last: a request that the buffer would not take is not held back by its pace.
+        if self.pacer.next() > now {
             return Some(Limit::Window);
         }
         let budget = allowed.min(quantum).max(mss);

@@ -167,3 +167,19 @@ fn the_rate_changes() {
         assert!((0.95..=1.05).contains(&share), "{mbps} Mbps: {share}");
     }
 }
+
+/// Late arrivals of what was declared lost must not keep STARTUP going for ever.
+#[test]
+fn steady_reordering_does_not_keep_startup_going() {
+    for p in [0.01, 0.05] {
+        let run = path(20.0, 4.0)
+            .reorder(p, ms(10))
+            .flow(Flow::new("bbr"))
+            .run(secs(6));
+        assert!(run.flow(0).stats.spurious_losses > 20);
+        let utilisation = run.bottleneck.utilisation(secs(1), secs(6));
+        assert!(utilisation >= 0.9, "{p}: {utilisation}");
+        let drain = entry(run.flow(0), Phase::Drain);
+        assert!(drain <= secs(2), "{p}: STARTUP lasts {drain}");
+    }
+}

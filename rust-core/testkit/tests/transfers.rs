@@ -294,3 +294,44 @@ fn the_offset_of_the_replicas_clock_changes_nothing() {
         }
     }
 }
+
+/// The round trip grows beyond the timeout at once. Until a sample is taken the timer must keep its
+/// backoff (Karn's algorithm, RFC 6298, section 5): else every new request would time out, be
+/// repeated, and never give a sample.
+#[test]
+fn a_round_trip_beyond_the_timeout_is_learnt() {
+    let net = Net::topo1().at(secs(1), Change::Rtprop(ms(600)));
+    each(
+        &net,
+        |f| f,
+        21,
+        |flow| {
+            let name = &flow.controller;
+            let srtt = flow.srtt_ms.at(secs(20));
+            assert!(srtt >= 500.0, "{name}: SRTT {srtt} ms");
+            assert!(flow.stats.timeouts <= 12, "{name}: {:?}", flow.stats);
+        },
+    );
+}
+
+/// A window that the receive buffer keeps from being used must not grow.
+#[test]
+fn a_window_beyond_the_receive_buffer_does_not_grow() {
+    let options = ReceiverOptions {
+        receive_buffer_bytes: 20 * 1250,
+        ..Default::default()
+    };
+    // 20 packets per 30 ms are below the link's rate: nothing queues, nothing is lost.
+    for (name, params) in [
+        ("newreno", serde_json::json!({})),
+        ("newreno", serde_json::json!({ "pacing": true })),
+        ("cubic", serde_json::json!({})),
+        ("copa", serde_json::json!({})),
+        ("copa-icn", serde_json::json!({})),
+    ] {
+        let flow = Flow::new(name).params(params).options(options);
+        let run = Net::topo1().flow(flow).run(secs(10));
+        let packets = run.flow(0).step.window.get() / 1250;
+        assert!(packets <= 80, "{name}: window {packets} packets");
+    }
+}
