@@ -145,21 +145,24 @@ LinkHelper::Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec)
 int64_t
 LinkHelper::AssignStreams(const Link& link, int64_t stream)
 {
-    const int64_t first = stream;
-    for (const LinkEnd& end : link.ends)
+    // Each random variable has a stream of its own, whether the others are there or not: switching
+    // losses on does not change which packets are reordered.
+    constexpr int64_t REORDERING = 2; // Behind the error models of both ends.
+    constexpr int64_t STREAMS = 4;
+    for (std::size_t i = 0; i < link.ends.size(); i++)
     {
         PointerValue value;
-        end.device->GetAttribute("ReceiveErrorModel", value);
+        link.ends[i].device->GetAttribute("ReceiveErrorModel", value);
         if (const auto errors = value.Get<RateErrorModel>())
         {
-            stream += errors->AssignStreams(stream);
+            errors->AssignStreams(stream + static_cast<int64_t>(i));
         }
     }
     if (const auto channel = DynamicCast<ReorderingPointToPointChannel>(link.channel))
     {
-        stream += channel->AssignStreams(stream);
+        channel->AssignStreams(stream + REORDERING);
     }
-    return stream - first;
+    return STREAMS;
 }
 
 } // namespace ns3

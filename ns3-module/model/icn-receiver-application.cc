@@ -42,6 +42,13 @@ IcnReceiverApplication::GetReceiver() const
     return m_receiver;
 }
 
+int64_t
+IcnReceiverApplication::AssignStreams(int64_t stream)
+{
+    NS_LOG_FUNCTION(this << stream);
+    return m_receiver->AssignStreams(stream);
+}
+
 void
 IcnReceiverApplication::DoDispose()
 {

@@ -34,6 +34,14 @@ class IcnReceiverApplication : public Application
      */
     Ptr<IcnReceiver> GetReceiver() const;
 
+    /**
+     * Assigns fixed streams to the random variables of the receiver.
+     *
+     * @param stream The first stream.
+     * @return How many streams were assigned.
+     */
+    int64_t AssignStreams(int64_t stream);
+
   protected:
     void DoDispose() override;
 

@@ -103,8 +103,8 @@ IcnReceiver::GetTypeId()
                           MakeStringAccessor(&IcnReceiver::m_rtoUpdate),
                           MakeStringChecker())
             .AddAttribute("RttSamples",
-                          "Which units give round-trip samples: first-transmission or all",
-                          StringValue("first-transmission"),
+                          "Which units give round-trip samples: all or first-transmission",
+                          StringValue("all"),
                           MakeStringAccessor(&IcnReceiver::m_rttSamples),
                           MakeStringChecker())
             .AddAttribute("LossThreshold",
@@ -229,7 +229,14 @@ IcnReceiver::IcnReceiver()
 {
 }
 
-IcnReceiver::~IcnReceiver() = default;
+IcnReceiver::~IcnReceiver()
+{
+    // Where nobody disposed of a running receiver: its protocol and its timer must not keep it.
+    if (m_progress == Progress::RUNNING)
+    {
+        Close();
+    }
+}
 
 void
 IcnReceiver::SetNode(Ptr<Node> node)

@@ -47,7 +47,7 @@ fn section(text: &mut String, title: &str, rows: impl Iterator<Item = (&'static 
     }
     writeln!(text, "{title}:").expect("writing to a string");
     for (name, line) in rows {
-        writeln!(text, "  {name:<26} {line}").expect("writing to a string");
+        writeln!(text, "  {name:<28} {line}").expect("writing to a string");
     }
 }
 

@@ -304,7 +304,9 @@ impl Controller for CopaIcn {
                 }
                 is_below_target(self.window.cwnd(), rtt, self.delta, queue)
             }
-            _ => true,
+            _ if self.window.in_slow_start() => true,
+            // Cut before anything was measured: there is nothing to go by yet.
+            _ => return,
         };
         self.window.on_packets(&Move {
             now: data.now,

@@ -10,7 +10,7 @@
 //! receiver is the one that is controlled; over TCP the same events come from ACKs.
 //!
 //! To add a controller: write `cc/<name>.rs`, add a row to [`registry::CONTROLLERS`]. The scenario
-//! schema, `--list`, the ns-3 attributes and the conformance tests follow from the row.
+//! schema, `--list`, what the ns-3 attribute `Controller` accepts and the conformance tests follow from the row.
 
 pub mod bbr;
 pub mod copa;
@@ -261,8 +261,6 @@ pub enum Phase {
     CongestionAvoidance,
     /// A reduction's round: what was sent before it is still arriving.
     Recovery,
-    /// Copa's TCP-competitive mode.
-    Competitive,
     /// BBR STARTUP.
     Startup,
     /// BBR DRAIN.
@@ -275,12 +273,11 @@ pub enum Phase {
 
 impl Phase {
     /// All phases, in the order of their numbers.
-    pub const ALL: [Phase; 9] = [
+    pub const ALL: [Phase; 8] = [
         Phase::Fixed,
         Phase::SlowStart,
         Phase::CongestionAvoidance,
         Phase::Recovery,
-        Phase::Competitive,
         Phase::Startup,
         Phase::Drain,
         Phase::ProbeBw,
@@ -294,7 +291,6 @@ impl Phase {
             Phase::SlowStart => "slow-start",
             Phase::CongestionAvoidance => "congestion-avoidance",
             Phase::Recovery => "recovery",
-            Phase::Competitive => "competitive",
             Phase::Startup => "startup",
             Phase::Drain => "drain",
             Phase::ProbeBw => "probe-bw",

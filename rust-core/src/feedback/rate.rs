@@ -106,6 +106,16 @@ impl DeliveryRate {
         (sample, round)
     }
 
+    /// Outstanding bytes were declared lost: they will not come, so the limited phase ends earlier.
+    pub fn on_lost(&mut self, bytes: Bytes) {
+        if !self.app_limited_until.is_zero() {
+            self.app_limited_until = self
+                .app_limited_until
+                .saturating_sub(bytes)
+                .max(Bytes::new(1));
+        }
+    }
+
     /// Bytes arrived for which no request is remembered (a late unit that was declared lost).
     pub fn on_late_data(&mut self, now: Instant, bytes: Bytes) {
         self.delivered += bytes;

@@ -16,8 +16,10 @@ pub enum Content {
 }
 
 impl Content {
-    /// Pseudo-random bytes, the same for the same seed (SplitMix64 of the 8-byte word's index).
+    /// Pseudo-random bytes, the same for the same seed (SplitMix64 of the 8-byte word's index,
+    /// counted from a place that the seed scatters).
     pub fn synthetic(seed: u64, size: usize) -> Content {
+        let seed = split_mix(seed);
         let words = (0..size.div_ceil(8) as u64).map(|i| split_mix(seed.wrapping_add(i)));
         let mut bytes: Vec<u8> = words.flat_map(u64::to_be_bytes).collect();
         bytes.truncate(size);

@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Default)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttSamples {
-    /// Units that are requested for the first time (Karn's rule).
-    #[default]
-    FirstTransmission,
     /// All: DATA echoes the packet number, so that even a repeated request's answer is unambiguous.
+    #[default]
     All,
+    /// Units that are requested for the first time (Karn's rule). On crowded slow paths a flow may
+    /// then be without a sample for long.
+    FirstTransmission,
 }
 
 /// Which samples update the retransmission timeout.

@@ -209,6 +209,7 @@ impl Receiver {
             self.in_flight = Bytes::ZERO;
             self.later.clear();
             self.rtt.restart();
+            self.one_way = None;
             self.rate.restart(now);
             self.pacer = Pacer::default();
             self.progress_at = now;
@@ -300,15 +301,16 @@ impl Receiver {
         if !ours || !verify_checksum(datagram.header, sum) {
             return None;
         }
-        self.stats.data += 1;
         if let Some(size) = ndc_size {
             self.learn_size(size);
         }
         if repr.length == 0 {
+            self.stats.data += 1;
             self.complete_if_done();
             return Some(());
         }
         let unit = self.unit_at(repr.offset, repr.length)?;
+        self.stats.data += 1;
         self.stats.marks += u64::from(mark);
 
         let pn = repr.packet_number;
@@ -444,7 +446,9 @@ impl Receiver {
         if self.lost.is_empty() {
             return;
         }
-        self.in_flight -= self.lost.iter().map(|u| u.bytes).sum();
+        let lost_bytes = self.lost.iter().map(|u| u.bytes).sum();
+        self.in_flight -= lost_bytes;
+        self.rate.on_lost(lost_bytes);
         self.stats.losses += self.lost.len() as u64;
         let window = self.controller.allowance().window;
         self.controller.on_loss(&Loss {
@@ -470,7 +474,9 @@ impl Receiver {
                     to_repeat.push_back(segment(&t));
                 }
             });
-        self.in_flight -= self.lost.iter().map(|u| u.bytes).sum();
+        let lost_bytes = self.lost.iter().map(|u| u.bytes).sum();
+        self.in_flight -= lost_bytes;
+        self.rate.on_lost(lost_bytes);
         self.stats.losses += self.lost.len() as u64;
         self.rtt.back_off();
         self.progress_at = now;

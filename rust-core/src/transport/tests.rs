@@ -293,11 +293,36 @@ fn the_timer_repeats_everything_once_and_backs_off() {
     assert_eq!(step.in_flight, Bytes::new(4 * MSS));
     let data = answers(&mut replica, r.output(), Instant::from_millis(1000));
     let step = deliver(&mut r, Instant::from_millis(1020), &data[0]);
-    assert_eq!(step.rtt, None, "Karn: no sample from a repeated request");
+    assert_eq!(
+        step.rtt,
+        Some(RTT),
+        "the packet number tells which request is answered"
+    );
+    assert_eq!(
+        step.next_timer,
+        Instant::from_millis(1220),
+        "the sample ends the back-off"
+    );
+}
+
+#[test]
+fn karns_rule_is_an_option() {
+    let mut replica = Replica::new();
+    let ndc = replica.add_virtual("a", 1000 * MSS);
+    let options = ReceiverOptions {
+        rtt_samples: RttSamples::FirstTransmission,
+        ..Default::default()
+    };
+    let mut r = receiver(ndc, 4.0, options, false);
+    r.open(Instant::ZERO);
+    r.on_timeout(Instant::from_millis(1000));
+    let data = answers(&mut replica, r.output(), Instant::from_millis(1000));
+    let step = deliver(&mut r, Instant::from_millis(1020), &data[0]);
+    assert_eq!(step.rtt, None, "the request is a repetition");
     assert_eq!(
         step.next_timer,
         Instant::from_millis(2020),
-        "back-off is over"
+        "an answer within the timeout ends the back-off all the same"
     );
 }
 

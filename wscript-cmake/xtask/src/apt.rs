@@ -23,8 +23,6 @@ pub enum Need {
     Python,
     /// `dpkg-source`, for the ns-3 source package.
     DpkgDev,
-    /// Wireshark's command line, for the dissector's test.
-    Tshark,
     /// Callgrind, for the benchmarks.
     Valgrind,
 }
@@ -48,7 +46,6 @@ impl Need {
             Self::Ccache => &["ccache"],
             Self::Python => &["python3", "python3-venv"],
             Self::DpkgDev => &["dpkg-dev"],
-            Self::Tshark => &["tshark"],
             Self::Valgrind => &["valgrind"],
         }
     }
@@ -61,7 +58,6 @@ impl Need {
             Self::Ccache => find_program(&["ccache"]).is_some(),
             Self::Python => python::find().is_some(),
             Self::DpkgDev => find_program(&["dpkg-source"]).is_some(),
-            Self::Tshark => find_program(&["tshark"]).is_some(),
             Self::Valgrind => find_program(&["valgrind"]).is_some(),
         }
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::apt::{self, Need};
+use crate::apt;
 use crate::cli::TestOptions;
 use crate::commands::ns3;
 use crate::context::Context;
@@ -22,7 +22,7 @@ const WHEEL_TESTS: &str = "ferrocc-tests";
 pub fn run(options: TestOptions) -> Result<()> {
     let context = Context::new()?;
     // Nothing can be tested without these.
-    apt::ensure(&context, &[&apt::BUILD[..], &[Need::Tshark]].concat())?;
+    apt::ensure(&context, &apt::BUILD)?;
     let checks = Checks { context: &context };
     checks.rust();
     let venv = checks.found("venv analysis", python::ensure_analysis(&context));
