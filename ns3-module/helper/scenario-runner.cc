@@ -175,6 +175,11 @@ ScenarioRunner::Impl::Flow::OnCompleted(Ptr<IcnReceiver> /* receiver */)
     const auto now = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
     Write("end", static_cast<double>(size), "");
     finished = true;
+    if (runner.m_spec.trace)
+    {
+        // The last row, however little time has passed since the one before.
+        runner.m_writer->sample_flow(index, now, receiver->GetEngine());
+    }
     runner.m_writer->finish_flow(index, now, receiver->GetEngine());
     runner.ScheduleBin(runner.m_writer->next_bin_ns());
 }

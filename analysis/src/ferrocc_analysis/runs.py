@@ -193,6 +193,8 @@ class Run:
 
     def _check_tail(self, frame: pl.DataFrame) -> None:
         interval = _interval(frame)
+        if interval == 0:
+            return  # With a row or none for each flow there is no interval to compare with.
         last = dict(frame.group_by("flow").agg(pl.col("time_s").max()).iter_rows())
         for f in self.flows:
             if f.end_s - f.start_s <= _TAIL_INTERVALS * interval:
