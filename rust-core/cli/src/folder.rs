@@ -71,21 +71,29 @@ pub struct Staging {
     place: PathBuf,
     folder: PathBuf,
     done: bool,
+    /// Held while the folder is being filled. The system lets go of it whatever ends the process.
+    _lock: Option<File>,
 }
 
 impl Staging {
     /// Makes the staging folder for `place`; what an interrupted run left in its stead is removed.
+    /// Fails while another process is filling it.
     pub fn new(place: &Path) -> io::Result<Staging> {
         let name = place
             .file_name()
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no folder name"))?;
         let folder = place.with_file_name(format!(".{}.partial", name.to_string_lossy()));
+        // Of an earlier process: free if that has ended.
+        let left = lock(&folder)?;
         remove(&folder)?;
+        drop(left);
         fs::create_dir_all(&folder)?;
+        let lock = lock(&folder)?;
         Ok(Staging {
             place: place.to_owned(),
             folder,
             done: false,
+            _lock: lock,
         })
     }
 
@@ -122,6 +130,24 @@ impl Drop for Staging {
             // Nothing to be done if it fails: the next run tries again.
             let _ = remove(&self.folder);
         }
+    }
+}
+
+/// Takes `folder` for this process; none if there is no such folder, or on systems where folders
+/// cannot be locked.
+fn lock(folder: &Path) -> io::Result<Option<File>> {
+    if !cfg!(unix) || !folder.is_dir() {
+        return Ok(None);
+    }
+    let file = File::open(folder)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(fs::TryLockError::WouldBlock) => Err(io::Error::new(
+            io::ErrorKind::ResourceBusy,
+            "another run is writing into it",
+        )),
+        // Some file systems cannot.
+        Err(fs::TryLockError::Error(_)) => Ok(None),
     }
 }
 
@@ -217,6 +243,23 @@ fn remove(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn two_runs_at_once_do_not_mix() {
+        let root = tempfile::tempdir().unwrap();
+        let place = root.path().join("run");
+        let first = Staging::new(&place).unwrap();
+        first.create("flows.csv").unwrap();
+        let second = Staging::new(&place).unwrap_err();
+        assert_eq!(second.to_string(), "another run is writing into it");
+        first.commit().unwrap();
+        assert_eq!(names(&place), ["flows.csv"]);
+        // What a killed run leaves is in nobody's way.
+        write(&root.path().join(".run.partial"), "queue.csv", "");
+        Staging::new(&place).unwrap().commit().unwrap();
+        assert!(names(&place).is_empty());
+    }
 
     fn write(folder: &Path, name: &str, text: &str) {
         fs::create_dir_all(folder).unwrap();
