@@ -41,6 +41,7 @@ MakeDevice(Ptr<Node> node, const LinkSpec& spec)
     auto device =
         CreateObjectWithAttributes<PointToPointNetDevice>("DataRate", DataRateValue(spec.rate));
     device->SetAddress(Mac48Address::Allocate());
+    device->SetMtu(spec.mtu);
     node->AddDevice(device);
     auto queue = CreateObjectWithAttributes<DropTailQueue<Packet>>(
         "MaxSize",

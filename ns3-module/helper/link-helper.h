@@ -31,6 +31,7 @@ struct LinkSpec
     Time delay;                     //!< Propagation delay, one way.
     std::string buffer{"100000p"};  //!< Limit of the (best-effort) queue, packets or bytes.
     uint32_t deviceQueuePackets{2}; //!< Limit of the queue in the device below.
+    uint16_t mtu{1500};             //!< Largest IP packet, bytes.
     bool priority{false};           //!< Whether packets with the codepoint go first.
     uint8_t dscp{46};               //!< The codepoint (EF).
     std::array<double, 2> loss{};   //!< Loss probability of what end 0 and what end 1 sends.

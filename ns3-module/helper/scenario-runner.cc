@@ -24,6 +24,7 @@
 #include "ns3/animation-interface.h"
 #endif
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 #include <stdexcept>
@@ -182,6 +183,12 @@ ScenarioRunner::Impl::Flow::OnCompleted(Ptr<IcnReceiver> /* receiver */)
     }
     runner.m_writer->finish_flow(index, now, receiver->GetEngine());
     runner.ScheduleBin(runner.m_writer->next_bin_ns());
+    const auto isFinished = [](const auto& flow) { return flow->finished; };
+    if (std::all_of(runner.m_flows.begin(), runner.m_flows.end(), isFinished))
+    {
+        // What still travels belongs to nobody: the counters of links end with the flows.
+        Simulator::Stop();
+    }
 }
 
 void
@@ -244,6 +251,8 @@ ScenarioRunner::Impl::BuildTopology()
     bottleneck.delay = NanoSeconds(m_spec.bottleneck_delay_ns);
     bottleneck.buffer = ToString(m_spec.bottleneck_buffer);
     bottleneck.deviceQueuePackets = m_spec.device_queue_packets;
+    config.mtu = static_cast<uint16_t>(m_spec.mtu_bytes);
+    bottleneck.mtu = config.mtu;
     bottleneck.priority = true;
     bottleneck.dscp = m_spec.priority_dscp;
     bottleneck.loss = {m_spec.loss, m_spec.loss_reverse};

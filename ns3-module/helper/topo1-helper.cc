@@ -50,6 +50,7 @@ Topo1Helper::Topo1Helper(const Config& config)
     LinkSpec access;
     access.rate = config.accessRate;
     access.deviceQueuePackets = config.deviceQueuePackets;
+    access.mtu = config.mtu;
     access.delay = config.replicaDelay;
     m_links.push_back(links.Install(m_replica, right, access));
     access.delay = config.receiverDelay;

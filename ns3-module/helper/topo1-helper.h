@@ -40,6 +40,7 @@ class Topo1Helper
         Time receiverDelay;             //!< Propagation delay of the links to the receivers.
         Time replicaDelay;              //!< Propagation delay of the link to the replica.
         uint32_t deviceQueuePackets{2}; //!< Limit of the queues in those links' devices.
+        uint16_t mtu{1500};             //!< Largest IP packet on those links, bytes.
     };
 
     /**

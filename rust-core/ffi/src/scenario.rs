@@ -63,6 +63,8 @@ pub(crate) mod bridge {
         reorder_delay_ns: u64,
         /// Payload of a full DATA packet.
         payload_bytes: u32,
+        /// Largest IP packet on all links: a full DATA packet is never fragmented.
+        mtu_bytes: u32,
         /// Real payload, checked against the NDC's EID.
         verify: bool,
         /// pcap on every device.
@@ -139,8 +141,12 @@ pub(crate) mod bridge {
 
 use bridge::{Action, FlowSpec, RunSpec, TopologyKind};
 use ferrocc::scenario::quantity::{Buffer, Jitter};
+use ferrocc::transport::ReceiverOptions;
 use ferrocc_cli as cli;
 use std::sync::Arc;
+
+/// MTU of the links where packets are no longer, bytes: Ethernet's.
+const LEAST_MTU_BYTES: u32 = 1500;
 
 /// A command line, read and checked.
 pub struct Plan(Arc<cli::Plan>);
@@ -247,6 +253,9 @@ impl Cell {
             reorder: bottleneck.reorder.0,
             reorder_delay_ns: bottleneck.reorder_delay.0.as_nanos(),
             payload_bytes: s.transport.mss_bytes.into(),
+            mtu_bytes: u32::from(s.transport.mss_bytes)
+                .saturating_add(ReceiverOptions::HEADER_BYTES as u32)
+                .max(LEAST_MTU_BYTES),
             verify: s.verify,
             pcap: self.plan.pcap,
             anim: self

@@ -24,6 +24,9 @@ pub struct Entry {
     pub defaults: fn() -> Value,
     /// The JSON Schema of the parameters.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// Whether it reduces its window by a factor, once per loss episode. The conformance tests then
+    /// hold it to that.
+    pub multiplicative_decrease: bool,
     /// Makes one from a JSON object of parameters (those left out have their defaults).
     pub build: Build,
 }
@@ -37,6 +40,7 @@ pub const CONTROLLERS: &[Entry] = &[
         reference: "draft-cardwell-iccrg-bbr-congestion-control-00",
         defaults: defaults::<bbr::Config>,
         schema: schema::<bbr::Config>,
+        multiplicative_decrease: false,
         build: |setup, params| boxed(bbr::Bbr::new(setup, &parse(params)?)),
     },
     Entry {
@@ -46,6 +50,7 @@ pub const CONTROLLERS: &[Entry] = &[
         reference: "Arun and Balakrishnan, Copa, NSDI 2018",
         defaults: defaults::<copa::Config>,
         schema: schema::<copa::Config>,
+        multiplicative_decrease: false,
         build: |setup, params| boxed(copa::Copa::new(setup, &parse(params)?)),
     },
     Entry {
@@ -56,6 +61,7 @@ pub const CONTROLLERS: &[Entry] = &[
                     Information-Centric Networking, section 4.2",
         defaults: defaults::<copa_icn::Config>,
         schema: schema::<copa_icn::Config>,
+        multiplicative_decrease: false,
         build: |setup, params| boxed(copa_icn::CopaIcn::new(setup, &parse(params)?)),
     },
     Entry {
@@ -65,6 +71,7 @@ pub const CONTROLLERS: &[Entry] = &[
         reference: "RFC 9438; slow start exit: RFC 9406",
         defaults: defaults::<cubic::Config>,
         schema: schema::<cubic::Config>,
+        multiplicative_decrease: true,
         build: |setup, params| boxed(cubic::Cubic::new(setup, &parse(params)?)),
     },
     Entry {
@@ -74,6 +81,7 @@ pub const CONTROLLERS: &[Entry] = &[
         reference: "-",
         defaults: defaults::<fixed::Config>,
         schema: schema::<fixed::Config>,
+        multiplicative_decrease: false,
         build: |setup, params| boxed(fixed::Fixed::new(setup, &parse(params)?)),
     },
     Entry {
@@ -83,6 +91,7 @@ pub const CONTROLLERS: &[Entry] = &[
         reference: "RFC 5681, RFC 6582, RFC 9002 section 7",
         defaults: defaults::<newreno::Config>,
         schema: schema::<newreno::Config>,
+        multiplicative_decrease: true,
         build: |setup, params| boxed(newreno::NewReno::new(setup, &parse(params)?)),
     },
 ];

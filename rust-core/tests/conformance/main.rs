@@ -3,14 +3,11 @@
 
 mod model;
 
-use ferrocc::cc::registry::{CONTROLLERS, Entry, find};
+use ferrocc::cc::registry::{CONTROLLERS, Entry};
 use ferrocc::cc::{Setup, Snapshot};
 use ferrocc::units::{Bytes, Duration, Instant, Rate};
 use model::{Effect, Model, Op, Origin, any_op};
 use proptest::prelude::*;
-
-/// Controllers that answer a loss episode with one multiplicative reduction.
-const MULTIPLICATIVE: [&str; 2] = ["cubic", "newreno"];
 
 fn any_setup() -> impl Strategy<Value = Setup> {
     let mss = prop_oneof![Just(1u64), Just(100), Just(1250), Just(1392), Just(65_000)];
@@ -141,7 +138,7 @@ proptest! {
 
     #[test]
     fn one_reduction_per_loss_episode(setup in any_setup(), ops in ops()) {
-        for entry in MULTIPLICATIVE.map(|name| find(name).expect("registered")) {
+        for entry in CONTROLLERS.iter().filter(|e| e.multiplicative_decrease) {
             let mut model = Model::new(entry, setup, Origin::default());
             let mut episodes =
                 Episodes { window: model.allowance().window, ..Episodes::default() };

@@ -6,6 +6,7 @@
 //! all made again.
 
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, IoContext, Result};
@@ -255,7 +256,7 @@ impl Cache {
         let path = root.join("lock");
         let cannot = format!("cannot use the cache {}", root.display());
         fs::create_dir_all(&root).context(&cannot)?;
-        let lock = File::options()
+        let mut lock = File::options()
             .create(true)
             .truncate(false)
             .write(true)
@@ -264,14 +265,26 @@ impl Cache {
         match lock.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {
+                let holder = fs::read_to_string(&path).unwrap_or_default();
                 eprintln!(
-                    "waiting for another cargo xtask that uses {}",
+                    "waiting for {}, which uses {}",
+                    holder.lines().next().unwrap_or("another cargo xtask"),
                     root.display()
                 );
                 lock.lock().context(&cannot)?;
             }
             Err(fs::TryLockError::Error(error)) => return Err(error).context(&cannot),
         }
+        // For those who wait. Nothing depends on it.
+        let arguments: Vec<_> = std::env::args().skip(1).collect();
+        let holder = format!(
+            "`cargo xtask {}` (process {})\n",
+            arguments.join(" "),
+            std::process::id()
+        );
+        let _ = lock
+            .set_len(0)
+            .and_then(|()| lock.write_all(holder.as_bytes()));
         Ok(Self { root, _lock: lock })
     }
 

@@ -158,6 +158,9 @@ impl Tree {
             ninja.args(["--parallel", &context.jobs.to_string()]);
             // What another tree of the same sources has compiled is found in the compiler cache.
             ninja.env("CCACHE_BASEDIR", &self.root);
+            // As `./ns3` sets it: its absence would change every command line when CMake runs again,
+            // and so compile the whole tree anew.
+            ninja.env("CLICOLOR", "1");
             if !targets.is_empty() {
                 ninja.arg("--target").args(targets);
             }
@@ -198,7 +201,8 @@ impl Tree {
             "cd {}\n./ns3 configure {} --enable-modules=\"{MODULES}\"\n./ns3 build\n\
              ./ns3 run scenarios\n\
              ./ns3 run \"scenarios --scenario=copa-icn/fig6a --controller=copa --out=DIR\"\n\
-             ./test.py -n -s ferrocc\n",
+             ./ns3 run \"icn-fetch --controller=newreno\"\n\
+             ./test.py -n -s ferrocc-transport\n",
             crate::process::quote(&self.root),
             CONFIGURE[1..].join(" "),
         )
@@ -210,7 +214,7 @@ const CONFIGURE: [&str; 6] = [
     "configure",
     "-d",
     "optimized",
-    "--disable-examples",
+    "--enable-examples",
     "--enable-tests",
     "--filter-module-examples-and-tests=ferrocc",
 ];
