@@ -8,11 +8,24 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 
 from ferrocc_analysis import InputError, Run, figures, palette
+from ferrocc_analysis.figures import references
 
 
 def data_lines(ax):
-    """The lines of flows, without the reference line of the bottleneck's rate."""
-    return [line for line in ax.get_lines() if line.get_label() != "bottleneck rate"]
+    """The lines of flows and queues, without the reference lines."""
+    return [line for line in ax.get_lines() if line.get_gid() != references.GID]
+
+
+def reference(ax, label):
+    """The positions of the reference lines called `label`: y, or x of those that stand upright."""
+    lines = [line for line in ax.get_lines() if line.get_label() == label]
+    assert all(line.get_gid() == references.GID for line in lines)
+    upright = label == references.JOIN
+    return [float((x.get_xdata() if upright else x.get_ydata())[0]) for x in lines]
+
+
+def legend(figure):
+    return [t.get_text() for t in figure.legends[0].get_texts()]
 
 
 def bands(ax):
@@ -54,8 +67,48 @@ def test_goodput_is_binned_and_the_bottlenecks_rate_is_shown(two):
     one, other = data_lines(ax)
     assert one.get_ydata() == pytest.approx(np.full(100, 9.0), abs=1e-3)
     assert other.get_ydata() == pytest.approx(np.full(len(other.get_ydata()), 6.0), abs=1e-3)
-    (rate,) = (line for line in ax.get_lines() if line.get_label() == "bottleneck rate")
-    assert list(rate.get_ydata()) == [20.0, 20.0]
+    # 20 Mbps x 1250 B / (1250 B + 108 B)
+    assert reference(ax, "bottleneck rate less headers") == pytest.approx([18.4094], abs=1e-4)
+
+
+def test_the_time_axis_holds_the_longest_run_whatever_the_order(make_run):
+    runs = [Run.load(make_run(f"r{d}", duration_s=d, config={"size": d})) for d in (5.4, 5.0)]
+    for shown in (runs, runs[::-1]):
+        for figure in (figures.overview(shown), figures.time_figure(shown, "srtt", overlay=True)):
+            for ax in figure.axes:
+                assert ax.get_xlim() == pytest.approx((0.0, 5.4 * 1.02))
+
+
+def test_joins_buffer_and_rtprop_are_shown_and_named_once(make_run, flow):
+    topology = {"rtprop": "30 ms", "bottleneck": {"buffer": "75 kB", "device_queue": 2}}
+    flows = [flow(), flow(start_s=0.15), flow(start_s=2.1), flow(start_s=2.11)]
+    config = {"topology": topology, "transport": {"mss_bytes": 500}}
+    run = Run.load(make_run(flows=flows, config=config, queue=lambda t: 100.0))
+    figure = figures.overview([run])
+    _, goodput, srtt, queue = figure.axes
+    for ax in figure.axes:
+        assert reference(ax, "a flow joins") == [2.1]
+    assert reference(goodput, "bottleneck rate less headers") == pytest.approx([20 * 500 / 608])
+    assert reference(srtt, "RTprop") == pytest.approx([30.0])
+    # 75000 B hold 123 packets of 608 B; the device holds two more.
+    assert reference(queue, "buffer limit") == [125.0]
+    assert queue.get_ylim()[1] > 125
+    names = legend(figure)
+    for label in ("a flow joins", "RTprop", "buffer limit", "bottleneck rate less headers"):
+        assert names.count(label) == 1
+
+
+@pytest.mark.parametrize(
+    ("buffer", "limit"),
+    [("40p", [40.0]), ("2 MB", []), ("1 bdp", []), ("", []), (7, []), ("1.2.3 kB", [])],
+)
+def test_a_buffer_that_is_unknown_or_would_flatten_the_queue_is_left_out(make_run, buffer, limit):
+    config = {"topology": {"bottleneck": {"buffer": buffer}}}
+    run = Run.load(make_run(config=config, queue=lambda t: 20.0))
+    figure = figures.time_figure([run], "queue")
+    assert reference(figure.axes[0], "buffer limit") == limit
+    if not limit:
+        assert figure.axes[0].get_ylim()[1] < 30
 
 
 def test_srtt_and_queue_are_the_traces(two):

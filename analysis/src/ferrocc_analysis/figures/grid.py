@@ -18,17 +18,18 @@ from .. import palette
 from ..errors import InputError, one_of
 from ..runs import Run, group_cells
 from ..schema import RANDOM_FIELDS
-from . import style
+from . import references, style
 from .panels import KINDS, Kind, Window, draw_panel
 
 _RANDOM_PART = re.compile(rf"(^|,)({'|'.join(RANDOM_FIELDS)})=\d+")
-_RATE_LABEL = "bottleneck rate"
 #: Columns of a figure with one kind at most; more panels go into further rows.
 _MOST_COLUMNS = 3
 #: Entries of a legend at most; more flows than that are not told apart by it.
 _MOST_ENTRIES = 8
 #: Distances between ticks that read easily, times powers of ten.
 _STEPS = [1, 2, 5, 10]
+#: Free share of the time axis behind the longest run.
+_MARGIN = 0.02
 _ROW_IN = 1.25
 _WIDE_ROW_IN = 1.55
 #: Columns of an overview that fit a page without growing it.
@@ -53,14 +54,13 @@ def overview(runs: Sequence[Run], window: Window | None = None) -> Figure:
         for row, kind in zip(axes, kinds, strict=True):
             for ax, cell in zip(row, cells, strict=True):
                 draw_panel(ax, cell, kind, window)
-                _finish(ax, kind, cell, window)
-                ax.set_xlabel("")
+            _finish(list(row), kind, cells, window)
             row[0].set_ylabel(kind.label)
             row[0].set_ylim(bottom=0)
         for ax, title in zip(axes[0], _titles(cells), strict=True):
             ax.set_title(title)
-        for ax in axes[-1]:
-            ax.set_xlabel("Time (s)")
+        for ax in axes.flat[: -len(cells)]:
+            ax.set_xlabel("")
         figure.align_ylabels(list(axes[:, 0]))
         _flow_legend(figure, cells)
         _footer(figure, cells)
@@ -85,10 +85,11 @@ def time_figure(
             ax = axes[0, 0]
             for cell, title in zip(cells, titles, strict=True):
                 draw_panel(ax, cell, chosen, window, label=title)
-                _finish(ax, chosen, cell, window)
+            _finish([ax] * len(cells), chosen, cells, window)
             ax.set_ylabel(chosen.label)
             ax.set_ylim(bottom=0)
-            _legend(figure, [line for line in ax.get_lines() if line.get_label()[:1] != "_"])
+            lines = [line for line in ax.get_lines() if line.get_gid() != references.GID]
+            _legend(figure, lines + references.handles(figure))
         else:
             columns = min(len(cells), _MOST_COLUMNS)
             rows = -(-len(cells) // columns)
@@ -97,8 +98,8 @@ def time_figure(
             flat = list(axes.flat)
             for ax, cell, title in zip(flat, cells, titles, strict=False):
                 draw_panel(ax, cell, chosen, window)
-                _finish(ax, chosen, cell, window)
                 ax.set_title(title)
+            _finish(flat[: len(cells)], chosen, cells, window)
             for ax in flat[len(cells) :]:
                 ax.remove()
             for i, ax in enumerate(flat[: len(cells)]):
@@ -133,18 +134,21 @@ def _axes(
     return figure, axes
 
 
-def _finish(ax: Axes, kind: Kind, cell: Sequence[Run], window: Window | None) -> None:
-    """Reference lines, ticks and limits of a panel."""
-    if kind.name == "goodput":
-        rate = float(cell[0].bottleneck["rate_mbps"])
-        if not any(line.get_label() == _RATE_LABEL for line in ax.get_lines()):
-            ax.add_line(_rate_line([0, 1], [rate, rate], transform=ax.get_yaxis_transform()))
-            ax.update_datalim([(0, rate)], updatex=False)
-            ax.autoscale_view()
-    ax.set_xlim(*(window or (0.0, max(r.duration_s for r in cell))))
-    ax.set_xlabel("Time (s)")
-    ax.xaxis.set_major_locator(MaxNLocator(5, steps=_STEPS))
-    ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+def _finish(
+    panels: Sequence[Axes], kind: Kind, cells: Sequence[Sequence[Run]], window: Window | None
+) -> None:
+    """Reference lines, ticks and limits of the panels of `cells`, which share their axes."""
+    longest = max(r.duration_s for cell in cells for r in cell)
+    since, until = window or (0.0, longest)
+    if until == longest:
+        until += _MARGIN * (until - since)
+    top = max(float(ax.dataLim.y1) for ax in panels)
+    for ax, cell in zip(panels, cells, strict=True):
+        ax.set_xlim(since, until)
+        references.add_references(ax, kind.name, cell, top)
+        ax.set_xlabel("Time (s)")
+        ax.xaxis.set_major_locator(MaxNLocator(5, steps=_STEPS))
+        ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
 
 
 def _titles(cells: Sequence[Sequence[Run]]) -> list[str]:
@@ -168,14 +172,7 @@ def _flow_legend(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
             Line2D([], [], color=style.INK, linestyle=palette.line_style(i), label=flow.name)
             for i, flow in enumerate(widest.flows)
         ]
-    if any(line.get_label() == _RATE_LABEL for ax in figure.axes for line in ax.get_lines()):
-        handles.append(_rate_line([], []))
-    _legend(figure, handles)
-
-
-def _rate_line(x: Sequence[float], y: Sequence[float], **settings: Any) -> Line2D:
-    look: Any = {"color": style.FAINT, "linewidth": 0.8, "linestyle": (0, (2, 2))}
-    return Line2D(x, y, **look, label=_RATE_LABEL, **settings)
+    _legend(figure, handles + references.handles(figure))
 
 
 def _legend(figure: Figure, handles: Sequence[Line2D]) -> None:
