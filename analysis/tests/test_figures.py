@@ -179,9 +179,77 @@ def test_an_overlay_has_one_panel_and_names_each_line(two):
     assert [line.get_label() for line in data_lines(ax)] == [
         "Copa-ICN NDC-1", "Copa-ICN NDC-2", "BBR",
     ]  # fmt: skip
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == [
-        "Copa-ICN NDC-1", "Copa-ICN NDC-2", "BBR",
+    assert legend(figure) == [
+        "Copa-ICN NDC-1", "Copa-ICN NDC-2", "BBR", "a flow joins",
     ]  # fmt: skip
+
+
+def test_an_overlay_tells_runs_of_one_controller_apart_and_names_them(make_run, flow):
+    flows = [flow("copa"), flow("copa", start_s=2.1)]
+    runs = [
+        *(Run.load(make_run(f"{d}/cell", flows=flows, config={"rate": d})) for d in "abcde"),
+        Run.load(make_run("mixed", flows=[flow("bbr"), flow("copa")])),
+        Run.load(make_run("bbr", flows=[flow("bbr")])),
+    ]
+    figure = figures.time_figure(runs, "srtt", overlay=True)
+    lines = data_lines(figure.axes[0])
+    looks = [(to_hex(x.get_color()), x.get_marker(), x.get_linestyle()) for x in lines]
+    # Flow 2's dashes are told from others' by `_dash_pattern` only.
+    looks = [(*look, str(x._dash_pattern)) for look, x in zip(looks, lines, strict=True)]
+    assert len(set(looks)) == len(lines) == 13
+    assert len({(color, marker) for color, marker, *_ in looks[:10]}) == 5
+    assert to_hex(lines[0].get_color()) == palette.controller("copa").color
+    names = [str(line.get_label()) for line in lines]
+    assert len(set(names)) == 13
+    for d, name in zip("abcde", names[::2], strict=False):
+        assert f"/{d}/cell" in name
+    assert names[10:] == ["BBR + Copa NDC-1 (BBR)", "BBR + Copa NDC-2 (Copa)", "BBR"]
+
+
+def test_a_queue_has_no_flows_in_its_legend(two):
+    assert legend(figures.time_figure(two, "queue")) == ["a flow joins"]
+    assert "NDC-2" in legend(figures.time_figure(two, "srtt"))
+
+
+def test_the_legend_says_flow_and_controller(make_run, flow):
+    rate = "bottleneck rate less headers"
+    single = Run.load(make_run("single"))
+    assert legend(figures.overview([single])) == ["NDC-1 (Copa-ICN)", rate]
+    mixed = Run.load(make_run("mixed", flows=[flow("copa"), flow("bbr")]))
+    assert legend(figures.overview([mixed])) == ["NDC-1 (Copa)", "NDC-2 (BBR)", rate]
+    entries = figures.overview([mixed]).legends[0].get_lines()
+    assert [to_hex(e.get_color()) for e in entries[:2]] == [
+        palette.controller(c).color for c in ("copa", "bbr")
+    ]
+    assert legend(figures.overview([single, mixed])) == [
+        "Copa-ICN", "Copa", "BBR", "NDC-1", "NDC-2", rate,
+    ]  # fmt: skip
+    many = Run.load(make_run("many", flows=[flow() for _ in range(9)]))
+    assert legend(figures.overview([many])) == ["Copa-ICN", rate]
+
+
+def test_legends_stay_within_their_figure(make_run, flow):
+    topology = {"rtprop": "30 ms", "bottleneck": {"buffer": "40p"}}
+    flows = [flow(c, start_s=0.1 + i) for i, c in enumerate(("copa-icn", "vivace", "fixed"))]
+    runs = [Run.load(make_run(f"r{n}", flows=flows, config={"topology": topology, "n": n}))
+            for n in range(2)]  # fmt: skip
+    for figure in (
+        figures.overview(runs[:1]),
+        figures.overview(runs),
+        figures.time_figure(runs, "goodput", overlay=True),
+    ):
+        figure.draw_without_rendering()
+        for artist in (figure.legends[0], figure._supxlabel):
+            box = artist.get_window_extent()
+            assert box.x0 >= 0
+            assert box.x1 <= figure.bbox.x1
+
+
+def test_the_footer_says_what_bands_are(two):
+    band = "band: smallest and largest value in each interval"
+    assert band in figures.overview(two).get_supxlabel()
+    assert band in figures.time_figure(two, "queue").get_supxlabel()
+    assert "band" not in figures.time_figure(two, "goodput").get_supxlabel()
 
 
 def test_the_footer_says_where_the_data_comes_from(two):

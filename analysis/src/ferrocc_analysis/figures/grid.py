@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -28,6 +29,11 @@ _MOST_COLUMNS = 3
 _MOST_ENTRIES = 8
 #: Distances between ticks that read easily, times powers of ten.
 _STEPS = [1, 2, 5, 10]
+#: Widths in a legend: a letter, and what an entry takes besides its letters.
+_LETTER_IN = 0.057
+_ENTRY_IN = 0.54
+#: Letters of the footer per inch.
+_FOOTER_LETTERS = 19
 #: Free share of the time axis behind the longest run.
 _MARGIN = 0.02
 _ROW_IN = 1.25
@@ -83,8 +89,10 @@ def time_figure(
         if overlay:
             figure, axes = _axes(1, 1, (style.PAGE_IN * 0.75, 3.0), "row")
             ax = axes[0, 0]
-            for cell, title in zip(cells, titles, strict=True):
-                draw_panel(ax, cell, chosen, window, label=title)
+            variants = _variants(cells)
+            for cell, title, variant in zip(cells, titles, variants, strict=True):
+                label = " ".join(title.split("\n"))
+                draw_panel(ax, cell, chosen, window, label=label, variant=variant)
             _finish([ax] * len(cells), chosen, cells, window)
             ax.set_ylabel(chosen.label)
             ax.set_ylim(bottom=0)
@@ -107,7 +115,10 @@ def time_figure(
                     ax.set_ylabel(chosen.label)
                 ax.tick_params(labelbottom=True)
             flat[0].set_ylim(bottom=0)
-            _flow_legend(figure, cells)
+            if chosen.per_flow:
+                _flow_legend(figure, cells)
+            else:
+                _legend(figure, references.handles(figure))
         _footer(figure, cells)
     return figure
 
@@ -152,35 +163,91 @@ def _finish(
 
 
 def _titles(cells: Sequence[Sequence[Run]]) -> list[str]:
-    """What to call each cell: its controllers, and its name where that is not enough.
+    """What to call each cell: its controllers, and its name or folder where that is not enough.
 
     A sweep names its cells `path=value,path=value`; what tells the runs of one cell apart goes.
     """
     labels = [palette.display_name(cell[0].label) for cell in cells]
+    names = [_RANDOM_PART.sub("", cell[0].name) for cell in cells]
+    titles = [f"{label}\n{name}" for label, name in zip(labels, names, strict=True)]
+    folders = [
+        f"{label}\n{cell[0].folder.as_posix()}" for label, cell in zip(labels, cells, strict=True)
+    ]
     return [
-        label if labels.count(label) == 1 else f"{label}\n{_RANDOM_PART.sub('', cell[0].name)}"
-        for label, cell in zip(labels, cells, strict=True)
+        next((text for text, others in choices if others.count(text) == 1), folder)
+        for *texts, folder in zip(labels, titles, folders, strict=True)
+        for choices in [list(zip(texts, (labels, titles), strict=True))]
     ]
 
 
+def _variants(cells: Sequence[Sequence[Run]]) -> list[int]:
+    """The least number for each cell that no earlier one with a controller in common has."""
+    taken: dict[str, set[int]] = {}
+    numbers = []
+    for cell in cells:
+        used = set().union(*(taken.setdefault(c, set()) for c in cell[0].controllers))
+        numbers.append(next(n for n in range(len(cells)) if n not in used))
+        for c in cell[0].controllers:
+            taken[c].add(numbers[-1])
+    return numbers
+
+
 def _flow_legend(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
-    """A legend of line styles, for columns whose colour says the controller already."""
+    """A legend of flows and reference lines.
+
+    Over one cell its entries look as the lines do. Over several, line styles tell flows, and
+    colours the controllers, which the columns' titles say unless a cell has several.
+    """
     widest = max((cell[0] for cell in cells), key=lambda run: len(run.flows))
+    few = len(widest.flows) <= _MOST_ENTRIES
+    mixed = any(len(cell[0].controllers) > 1 for cell in cells)
     handles: list[Line2D] = []
-    if 1 < len(widest.flows) <= _MOST_ENTRIES:
-        handles += [
-            Line2D([], [], color=style.INK, linestyle=palette.line_style(i), label=flow.name)
-            for i, flow in enumerate(widest.flows)
-        ]
+    if len(cells) == 1 and few:
+        for i, flow in enumerate(widest.flows):
+            name = f"{flow.name} ({palette.controller(flow.controller).name})"
+            handles.append(_entry(flow.controller, name, i))
+    else:
+        if mixed or len(cells) == 1:
+            controllers = dict.fromkeys(c for cell in cells for c in cell[0].controllers)
+            handles += [_entry(c, palette.controller(c).name) for c in controllers]
+        if len(widest.flows) > 1 and few:
+            handles += [
+                Line2D([], [], color=style.INK, linestyle=palette.line_style(i), label=flow.name)
+                for i, flow in enumerate(widest.flows)
+            ]
     _legend(figure, handles + references.handles(figure))
+
+
+def _entry(controller: str, label: str, index: int = 0) -> Line2D:
+    look = palette.controller(controller)
+    return Line2D(
+        [],
+        [],
+        color=look.color,
+        marker=look.marker,
+        markerfacecolor=look.color if index % 2 == 0 else "white",
+        markeredgewidth=0.7,
+        linestyle=palette.line_style(index),
+        label=label,
+    )
 
 
 def _legend(figure: Figure, handles: Sequence[Line2D]) -> None:
     if not handles:
         return
     shown = list(handles)[: 2 * _MOST_ENTRIES]
-    columns = max(1, min(len(shown), int(figure.get_figwidth() / 1.4)))
+    columns = _legend_columns([str(h.get_label()) for h in shown], figure.get_figwidth())
     figure.legend(handles=shown, loc="outside upper center", ncols=columns)
+
+
+def _legend_columns(labels: Sequence[str], width_in: float) -> int:
+    """The most columns of a legend with these entries that fit `width_in`."""
+    for columns in range(len(labels), 1, -1):
+        # As matplotlib does: the first columns hold one more where they cannot be equal.
+        parts = np.array_split([_ENTRY_IN + _LETTER_IN * len(label) for label in labels], columns)
+        if sum(float(part.max()) for part in parts) <= width_in:
+            return columns
+    return 1
 
 
 def _footer(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
@@ -205,9 +272,15 @@ def _footer(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
         f"ns-3 {each([str(r.summary['ns3_version']) for r in runs])}",
         f"ferrocc {each([str(r.summary['ferrocc_version']) for r in runs])}",
     ]
-    lines = [" · ".join(parts)]
-    if figure.get_figwidth() < style.PAGE_IN * 0.7:
-        lines = [" · ".join(parts[:2]), " · ".join(parts[2:])]
+    if counts == [1] and any(ax.collections for ax in figure.axes):
+        parts.append("band: smallest and largest value in each interval")
+    lines = parts[:1]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} · {part}"
+        if len(longer) <= _FOOTER_LETTERS * figure.get_figwidth():
+            lines[-1] = longer
+        else:
+            lines.append(part)
     text = "\n".join(lines)
     # `supxlabel` takes part in the layout, so nothing is drawn over it.
     figure.supxlabel(text, fontsize=6.5, color=style.FAINT)
