@@ -194,8 +194,6 @@ def test_an_overlay_tells_runs_of_one_controller_apart_and_names_them(make_run, 
     figure = figures.time_figure(runs, "srtt", overlay=True)
     lines = data_lines(figure.axes[0])
     looks = [(to_hex(x.get_color()), x.get_marker(), x.get_linestyle()) for x in lines]
-    # Flow 2's dashes are told from others' by `_dash_pattern` only.
-    looks = [(*look, str(x._dash_pattern)) for look, x in zip(looks, lines, strict=True)]
     assert len(set(looks)) == len(lines) == 13
     assert len({(color, marker) for color, marker, *_ in looks[:10]}) == 5
     assert to_hex(lines[0].get_color()) == palette.controller("copa").color
@@ -204,6 +202,14 @@ def test_an_overlay_tells_runs_of_one_controller_apart_and_names_them(make_run, 
     for d, name in zip("abcde", names[::2], strict=False):
         assert f"/{d}/cell" in name
     assert names[10:] == ["BBR + Copa NDC-1 (BBR)", "BBR + Copa NDC-2 (Copa)", "BBR"]
+
+
+def test_an_overlay_tells_shared_queues_apart(make_run, flow):
+    pairs = (("copa", "bbr"), ("cubic", "newreno"))
+    runs = [Run.load(make_run(a, flows=[flow(a), flow(b)])) for a, b in pairs]
+    one, other = data_lines(figures.time_figure(runs, "queue", overlay=True).axes[0])
+    assert to_hex(one.get_color()) != to_hex(other.get_color())
+    assert one.get_marker() != other.get_marker()
 
 
 def test_a_queue_has_no_flows_in_its_legend(two):

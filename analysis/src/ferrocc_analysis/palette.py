@@ -74,9 +74,9 @@ _FALLBACK_MARKERS: Final = ("<", ">", "1", "2", "3", "4", "8", "d", "H")
 
 #: Markers that no algorithm above has, for further runs of one algorithm.
 _VARIANT_MARKERS: Final = ("<", ">", "d", "H", "8", "1", "2", "3", "4")
-#: Shades of a colour, and the share of white in the lightest.
-_SHADES: Final = 3
-_LIGHTEST: Final = 0.55
+#: Shades of a colour, and the share of white or black in the farthest.
+_SHADES: Final = 2
+_FARTHEST: Final = 0.5
 
 #: Line styles of a run's flows, by the flow's position.
 LINE_STYLES: Final = (
@@ -105,15 +105,16 @@ def aqm(name: str) -> Style:
 
 
 def variant(style: Style, number: int) -> Style:
-    """`style` for another run of the same algorithm: number 0 is `style` itself, the others have a
-    lighter shade and the marker of their number.
+    """`style` for another run of the same algorithm: number 0 is `style` itself, the others have
+    another shade (light colours darker, dark ones lighter) and the marker of their number.
     """
     if number == 0:
         return style
     marker = _VARIANT_MARKERS[(number - 1) % len(_VARIANT_MARKERS)]
-    share = _LIGHTEST * min(number, _SHADES) / _SHADES
-    rgb = (int(style.color[i : i + 2], 16) for i in (1, 3, 5))
-    color = "#" + "".join(f"{round(c + (255 - c) * share):02x}" for c in rgb)
+    share = _FARTHEST * min(number, _SHADES) / _SHADES
+    rgb = [int(style.color[i : i + 2], 16) for i in (1, 3, 5)]
+    end = 0 if sum(rgb) > 3 * 128 else 255
+    color = "#" + "".join(f"{round(c + (end - c) * share):02x}" for c in rgb)
     return Style(color, marker, style.name)
 
 

@@ -97,7 +97,7 @@ def time_figure(
             ax.set_ylabel(chosen.label)
             ax.set_ylim(bottom=0)
             lines = [line for line in ax.get_lines() if line.get_gid() != references.GID]
-            _legend(figure, lines + references.handles(figure))
+            _legend(figure, lines)
         else:
             columns = min(len(cells), _MOST_COLUMNS)
             rows = -(-len(cells) // columns)
@@ -118,7 +118,7 @@ def time_figure(
             if chosen.per_flow:
                 _flow_legend(figure, cells)
             else:
-                _legend(figure, references.handles(figure))
+                _legend(figure, [])
         _footer(figure, cells)
     return figure
 
@@ -173,11 +173,11 @@ def _titles(cells: Sequence[Sequence[Run]]) -> list[str]:
     folders = [
         f"{label}\n{cell[0].folder.as_posix()}" for label, cell in zip(labels, cells, strict=True)
     ]
-    return [
-        next((text for text, others in choices if others.count(text) == 1), folder)
-        for *texts, folder in zip(labels, titles, folders, strict=True)
-        for choices in [list(zip(texts, (labels, titles), strict=True))]
-    ]
+
+    def shortest(i: int) -> str:
+        return next((t[i] for t in (labels, titles) if t.count(t[i]) == 1), folders[i])
+
+    return [shortest(i) for i in range(len(cells))]
 
 
 def _variants(cells: Sequence[Sequence[Run]]) -> list[int]:
@@ -185,10 +185,13 @@ def _variants(cells: Sequence[Sequence[Run]]) -> list[int]:
     taken: dict[str, set[int]] = {}
     numbers = []
     for cell in cells:
-        used = set().union(*(taken.setdefault(c, set()) for c in cell[0].controllers))
+        looks = list(cell[0].controllers)
+        if len(looks) > 1:
+            looks.append("")  # What its flows share looks alike for all such cells.
+        used = set().union(*(taken.setdefault(look, set()) for look in looks))
         numbers.append(next(n for n in range(len(cells)) if n not in used))
-        for c in cell[0].controllers:
-            taken[c].add(numbers[-1])
+        for look in looks:
+            taken[look].add(numbers[-1])
     return numbers
 
 
@@ -215,7 +218,7 @@ def _flow_legend(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
                 Line2D([], [], color=style.INK, linestyle=palette.line_style(i), label=flow.name)
                 for i, flow in enumerate(widest.flows)
             ]
-    _legend(figure, handles + references.handles(figure))
+    _legend(figure, handles)
 
 
 def _entry(controller: str, label: str, index: int = 0) -> Line2D:
@@ -233,9 +236,10 @@ def _entry(controller: str, label: str, index: int = 0) -> Line2D:
 
 
 def _legend(figure: Figure, handles: Sequence[Line2D]) -> None:
-    if not handles:
+    """A legend of `handles` and of the reference lines that `figure` has."""
+    shown = list(handles)[: 2 * _MOST_ENTRIES] + references.handles(figure)
+    if not shown:
         return
-    shown = list(handles)[: 2 * _MOST_ENTRIES]
     columns = _legend_columns([str(h.get_label()) for h in shown], figure.get_figwidth())
     figure.legend(handles=shown, loc="outside upper center", ncols=columns)
 

@@ -112,8 +112,8 @@ def draw_panel(
             names.append(flow_name(flow, first))
         many = count > _MANY_FLOWS
         shown = max(1, len(series.time_s) // _MARKERS_PER_LINE)
-        # Flows' markers stand at different places, so that equal lines do not hide each other.
-        offset = (i * shown // max(count, 1)) % shown
+        # Markers stand at different places, so that equal lines do not hide each other.
+        offset = (i * shown // max(count, 1) + variant * shown // 3) % shown
         (line,) = ax.plot(
             series.time_s,
             series.value,
