@@ -23,6 +23,20 @@ def test_plot_writes_what_was_asked_for(make_run, tmp_path, capsys):
     assert sorted(line.rsplit("/", 1)[1] for line in capsys.readouterr().out.split()) == expected
 
 
+def test_figures_are_put_beside_the_runs_they_show(make_run, tmp_path, monkeypatch, capsys):
+    runs = [make_run("sweep/a"), make_run("sweep/b", config={"rate": 2})]
+    monkeypatch.chdir(tmp_path)
+    for given, folder in (
+        (runs[:1], runs[0] / "figures"),
+        ([tmp_path / "sweep"], tmp_path / "sweep" / "figures"),
+        (runs, tmp_path / "figures"),
+    ):
+        assert cli.run(["plot", *map(str, given), "--kind", "queue"]) == 0
+        assert [p.name for p in folder.iterdir()] == ["queue.png"]
+        (printed,) = capsys.readouterr().out.split()
+        assert (tmp_path / printed).samefile(folder / "queue.png")
+
+
 def test_plot_overlays_and_names(make_run, flow, tmp_path):
     runs = [str(make_run(c, flows=[flow(c)])) for c in ("copa", "bbr")]
     args = ["--kind", "srtt", "--overlay", "--name", "fig8", "--out", str(tmp_path / "o")]
@@ -61,6 +75,8 @@ def test_metrics_are_json(make_run, capsys):
     [
         (["plot", "RUN", "--kind", "gooput"], "--kind: 'gooput' is unknown"),
         (["plot", "RUN", "--kind", ""], "--kind: '' is unknown"),
+        (["plot", "RUN", "--overlay"], "--overlay: has no effect on kind overview"),
+        (["plot", "RUN", "--overlay", "--kind", "queue,overview"], "--overlay: has no effect"),
         (["plot", "RUN", "--format", "gif"], "--format: 'gif' is unknown"),
         (["plot", "RUN", "--from", "9", "--to", "3"], "is empty"),
         (["plot", "RUN", "--from", "soon"], "--from: 'soon' is no time"),

@@ -8,11 +8,24 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_hex
 
 from ferrocc_analysis import InputError, Run, figures, palette
+from ferrocc_analysis.figures import references
 
 
 def data_lines(ax):
-    """The lines of flows, without the reference line of the bottleneck's rate."""
-    return [line for line in ax.get_lines() if line.get_label() != "bottleneck rate"]
+    """The lines of flows and queues, without the reference lines."""
+    return [line for line in ax.get_lines() if line.get_gid() != references.GID]
+
+
+def reference(ax, label):
+    """The positions of the reference lines called `label`: y, or x of those that stand upright."""
+    lines = [line for line in ax.get_lines() if line.get_label() == label]
+    assert all(line.get_gid() == references.GID for line in lines)
+    upright = label == references.JOIN
+    return [float((x.get_xdata() if upright else x.get_ydata())[0]) for x in lines]
+
+
+def legend(figure):
+    return [t.get_text() for t in figure.legends[0].get_texts()]
 
 
 def bands(ax):
@@ -54,8 +67,48 @@ def test_goodput_is_binned_and_the_bottlenecks_rate_is_shown(two):
     one, other = data_lines(ax)
     assert one.get_ydata() == pytest.approx(np.full(100, 9.0), abs=1e-3)
     assert other.get_ydata() == pytest.approx(np.full(len(other.get_ydata()), 6.0), abs=1e-3)
-    (rate,) = (line for line in ax.get_lines() if line.get_label() == "bottleneck rate")
-    assert list(rate.get_ydata()) == [20.0, 20.0]
+    # 20 Mbps x 1250 B / (1250 B + 108 B)
+    assert reference(ax, "bottleneck rate less headers") == pytest.approx([18.4094], abs=1e-4)
+
+
+def test_the_time_axis_holds_the_longest_run_whatever_the_order(make_run):
+    runs = [Run.load(make_run(f"r{d}", duration_s=d, config={"size": d})) for d in (5.4, 5.0)]
+    for shown in (runs, runs[::-1]):
+        for figure in (figures.overview(shown), figures.time_figure(shown, "srtt", overlay=True)):
+            for ax in figure.axes:
+                assert ax.get_xlim() == pytest.approx((0.0, 5.4 * 1.02))
+
+
+def test_joins_buffer_and_rtprop_are_shown_and_named_once(make_run, flow):
+    topology = {"rtprop": "30 ms", "bottleneck": {"buffer": "75 kB", "device_queue": 2}}
+    flows = [flow(), flow(start_s=0.15), flow(start_s=2.1), flow(start_s=2.11)]
+    config = {"topology": topology, "transport": {"mss_bytes": 500}}
+    run = Run.load(make_run(flows=flows, config=config, queue=lambda t: 100.0))
+    figure = figures.overview([run])
+    _, goodput, srtt, queue = figure.axes
+    for ax in figure.axes:
+        assert reference(ax, "a flow joins") == [2.1]
+    assert reference(goodput, "bottleneck rate less headers") == pytest.approx([20 * 500 / 608])
+    assert reference(srtt, "RTprop") == pytest.approx([30.0])
+    # 75000 B hold 123 packets of 608 B; the device holds two more.
+    assert reference(queue, "buffer limit") == [125.0]
+    assert queue.get_ylim()[1] > 125
+    names = legend(figure)
+    for label in ("a flow joins", "RTprop", "buffer limit", "bottleneck rate less headers"):
+        assert names.count(label) == 1
+
+
+@pytest.mark.parametrize(
+    ("buffer", "limit"),
+    [("40p", [40.0]), ("2 MB", []), ("1 bdp", []), ("", []), (7, []), ("1.2.3 kB", [])],
+)
+def test_a_buffer_that_is_unknown_or_would_flatten_the_queue_is_left_out(make_run, buffer, limit):
+    config = {"topology": {"bottleneck": {"buffer": buffer}}}
+    run = Run.load(make_run(config=config, queue=lambda t: 20.0))
+    figure = figures.time_figure([run], "queue")
+    assert reference(figure.axes[0], "buffer limit") == limit
+    if not limit:
+        assert figure.axes[0].get_ylim()[1] < 30
 
 
 def test_srtt_and_queue_are_the_traces(two):
@@ -126,9 +179,83 @@ def test_an_overlay_has_one_panel_and_names_each_line(two):
     assert [line.get_label() for line in data_lines(ax)] == [
         "Copa-ICN NDC-1", "Copa-ICN NDC-2", "BBR",
     ]  # fmt: skip
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == [
-        "Copa-ICN NDC-1", "Copa-ICN NDC-2", "BBR",
+    assert legend(figure) == [
+        "Copa-ICN NDC-1", "Copa-ICN NDC-2", "BBR", "a flow joins",
     ]  # fmt: skip
+
+
+def test_an_overlay_tells_runs_of_one_controller_apart_and_names_them(make_run, flow):
+    flows = [flow("copa"), flow("copa", start_s=2.1)]
+    runs = [
+        *(Run.load(make_run(f"{d}/cell", flows=flows, config={"rate": d})) for d in "abcde"),
+        Run.load(make_run("mixed", flows=[flow("bbr"), flow("copa")])),
+        Run.load(make_run("bbr", flows=[flow("bbr")])),
+    ]
+    figure = figures.time_figure(runs, "srtt", overlay=True)
+    lines = data_lines(figure.axes[0])
+    looks = [(to_hex(x.get_color()), x.get_marker(), x.get_linestyle()) for x in lines]
+    assert len(set(looks)) == len(lines) == 13
+    assert len({(color, marker) for color, marker, *_ in looks[:10]}) == 5
+    assert to_hex(lines[0].get_color()) == palette.controller("copa").color
+    names = [str(line.get_label()) for line in lines]
+    assert len(set(names)) == 13
+    for d, name in zip("abcde", names[::2], strict=False):
+        assert f"/{d}/cell" in name
+    assert names[10:] == ["BBR + Copa NDC-1 (BBR)", "BBR + Copa NDC-2 (Copa)", "BBR"]
+
+
+def test_an_overlay_tells_shared_queues_apart(make_run, flow):
+    pairs = (("copa", "bbr"), ("cubic", "newreno"))
+    runs = [Run.load(make_run(a, flows=[flow(a), flow(b)])) for a, b in pairs]
+    one, other = data_lines(figures.time_figure(runs, "queue", overlay=True).axes[0])
+    assert to_hex(one.get_color()) != to_hex(other.get_color())
+    assert one.get_marker() != other.get_marker()
+
+
+def test_a_queue_has_no_flows_in_its_legend(two):
+    assert legend(figures.time_figure(two, "queue")) == ["a flow joins"]
+    assert "NDC-2" in legend(figures.time_figure(two, "srtt"))
+
+
+def test_the_legend_says_flow_and_controller(make_run, flow):
+    rate = "bottleneck rate less headers"
+    single = Run.load(make_run("single"))
+    assert legend(figures.overview([single])) == ["NDC-1 (Copa-ICN)", rate]
+    mixed = Run.load(make_run("mixed", flows=[flow("copa"), flow("bbr")]))
+    assert legend(figures.overview([mixed])) == ["NDC-1 (Copa)", "NDC-2 (BBR)", rate]
+    entries = figures.overview([mixed]).legends[0].get_lines()
+    assert [to_hex(e.get_color()) for e in entries[:2]] == [
+        palette.controller(c).color for c in ("copa", "bbr")
+    ]
+    assert legend(figures.overview([single, mixed])) == [
+        "Copa-ICN", "Copa", "BBR", "NDC-1", "NDC-2", rate,
+    ]  # fmt: skip
+    many = Run.load(make_run("many", flows=[flow() for _ in range(9)]))
+    assert legend(figures.overview([many])) == ["Copa-ICN", rate]
+
+
+def test_legends_stay_within_their_figure(make_run, flow):
+    topology = {"rtprop": "30 ms", "bottleneck": {"buffer": "40p"}}
+    flows = [flow(c, start_s=0.1 + i) for i, c in enumerate(("copa-icn", "vivace", "fixed"))]
+    runs = [Run.load(make_run(f"r{n}", flows=flows, config={"topology": topology, "n": n}))
+            for n in range(2)]  # fmt: skip
+    for figure in (
+        figures.overview(runs[:1]),
+        figures.overview(runs),
+        figures.time_figure(runs, "goodput", overlay=True),
+    ):
+        figure.draw_without_rendering()
+        for artist in (figure.legends[0], figure._supxlabel):
+            box = artist.get_window_extent()
+            assert box.x0 >= 0
+            assert box.x1 <= figure.bbox.x1
+
+
+def test_the_footer_says_what_bands_are(two):
+    band = "band: smallest and largest value in each interval"
+    assert band in figures.overview(two).get_supxlabel()
+    assert band in figures.time_figure(two, "queue").get_supxlabel()
+    assert "band" not in figures.time_figure(two, "goodput").get_supxlabel()
 
 
 def test_the_footer_says_where_the_data_comes_from(two):

@@ -46,6 +46,15 @@ def test_every_colour_stands_out_from_white(kind):
         assert 1.05 / (luminance(s.color) + 0.05) >= 2.0, name
 
 
+@pytest.mark.parametrize("name", palette.CONTROLLERS)
+def test_variants_differ_and_can_be_seen(name):
+    looks = [palette.variant(palette.controller(name), n) for n in range(4)]
+    assert looks[0] == palette.controller(name)
+    assert len({s.color for s in looks[:3]}) == 3
+    assert len({s.marker for s in looks}) == 4
+    assert all(1.05 / (luminance(s.color) + 0.05) >= 1.7 for s in looks)
+
+
 def test_the_demos_colours_differ_for_dichromats():
     # Projections of linear RGB for protanopia and deuteranopia (Vienot, Brettel, Mollon 1999).
     projections = {

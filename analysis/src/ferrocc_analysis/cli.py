@@ -51,7 +51,13 @@ Runs = Annotated[
 @app.command()
 def plot(
     runs: Runs,
-    out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("figures"),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the figures. Default: RUN/figures for one RUN, figures for several.",
+            show_default=False,
+        ),
+    ] = None,
     kind: Annotated[
         str,
         typer.Option(
@@ -68,15 +74,23 @@ def plot(
         str | None, typer.Option("--to", metavar="T", help="End at this time, in seconds.")
     ] = None,
     overlay: Annotated[
-        bool, typer.Option("--overlay", help="All cells in one panel instead of one panel each.")
+        bool,
+        typer.Option(
+            "--overlay", help="All cells in one panel instead of one each; with a --kind."
+        ),
     ] = False,
     name: Annotated[
         str, typer.Option(help="Start of the files' names; the kind follows.", show_default=False)
     ] = "",
 ) -> None:
-    """Draw runs over time: in-flight, goodput, SRTT, bottleneck queue."""
+    """Draw runs over time (in-flight, goodput, SRTT, bottleneck queue) and print the files made."""
     kinds = _list("--kind", kind, [*figures.KINDS, OVERVIEW], _KIND_ALIASES)
     formats = _list("--format", format, figures.FORMATS)
+    if overlay and OVERVIEW in kinds:
+        raise InputError(
+            f"--overlay: has no effect on kind {OVERVIEW}, give --kind with some of "
+            f"{', '.join(figures.KINDS)}"
+        )
     since, until = _seconds("--from", from_s), _seconds("--to", to_s)
     found = load_runs(runs)
     window = None
@@ -89,6 +103,8 @@ def plot(
         else figures.time_figure(found, k, window, overlay=overlay)
         for k in kinds
     }
+    if out is None:
+        out = runs[0] / "figures" if len(runs) == 1 else Path("figures")
     make_folder(out)
     for k, figure in drawn.items():
         for path in figures.save(figure, out / (f"{name}-{k}" if name else k), formats):

@@ -72,6 +72,12 @@ _FALLBACK_COLORS: Final = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933"
                            "#cc6677", "#882255", "#aa4499")  # fmt: skip
 _FALLBACK_MARKERS: Final = ("<", ">", "1", "2", "3", "4", "8", "d", "H")
 
+#: Markers that no algorithm above has, for further runs of one algorithm.
+_VARIANT_MARKERS: Final = ("<", ">", "d", "H", "8", "1", "2", "3", "4")
+#: Shades of a colour, and the share of white or black in the farthest.
+_SHADES: Final = 2
+_FARTHEST: Final = 0.5
+
 #: Line styles of a run's flows, by the flow's position.
 LINE_STYLES: Final = (
     "-",
@@ -96,6 +102,20 @@ def recovery(name: str) -> Style:
 def aqm(name: str) -> Style:
     """The style of an AQM; see `controller`."""
     return AQMS.get(name) or _fallback(name)
+
+
+def variant(style: Style, number: int) -> Style:
+    """`style` for another run of the same algorithm: number 0 is `style` itself, the others have
+    another shade (light colours darker, dark ones lighter) and the marker of their number.
+    """
+    if number == 0:
+        return style
+    marker = _VARIANT_MARKERS[(number - 1) % len(_VARIANT_MARKERS)]
+    share = _FARTHEST * min(number, _SHADES) / _SHADES
+    rgb = [int(style.color[i : i + 2], 16) for i in (1, 3, 5)]
+    end = 0 if sum(rgb) > 3 * 128 else 255
+    color = "#" + "".join(f"{round(c + (end - c) * share):02x}" for c in rgb)
+    return Style(color, marker, style.name)
 
 
 def line_style(index: int) -> Any:

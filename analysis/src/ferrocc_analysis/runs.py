@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from . import palette, schema
+from . import palette, quantities, schema
 from .errors import InputError
 
 #: How far below a given folder runs are looked for.
@@ -144,10 +144,32 @@ class Run:
     @property
     def payload_bytes(self) -> int:
         """Payload of a full DATA packet."""
+        return int(_number(self._configured(*schema.PAYLOAD_PATH), schema.DEFAULT_PAYLOAD_BYTES))
+
+    @property
+    def rtprop_s(self) -> float | None:
+        """Round-trip propagation delay in seconds; None if the configuration does not say."""
+        return quantities.seconds(self._configured("topology", "rtprop"))
+
+    @property
+    def buffer_packets(self) -> float | None:
+        """The most packets that the bottleneck holds, in its queue discipline and in the device
+        below; None if the configuration does not say. A limit in bytes counts as full DATA packets.
+        """
+        limit = self._configured("topology", "bottleneck", "buffer")
+        count = quantities.packets(limit)
+        if count is None and (size := quantities.size_bytes(limit)) is not None:
+            count = float(size // (self.payload_bytes + schema.DATA_HEADER_BYTES))
+        if count is None:
+            return None
+        return count + _number(self._configured("topology", "bottleneck", "device_queue"), 0)
+
+    def _configured(self, *path: str) -> Any:
+        """The value at `path` in the configuration; None if there is none."""
         value: Any = self.config
-        for key in schema.PAYLOAD_PATH:
+        for key in path:
             value = value.get(key) if isinstance(value, dict) else None
-        return int(_number(value, schema.DEFAULT_PAYLOAD_BYTES))
+        return value
 
     # What was traced.
 

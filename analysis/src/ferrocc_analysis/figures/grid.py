@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -18,17 +19,23 @@ from .. import palette
 from ..errors import InputError, one_of
 from ..runs import Run, group_cells
 from ..schema import RANDOM_FIELDS
-from . import style
+from . import references, style
 from .panels import KINDS, Kind, Window, draw_panel
 
 _RANDOM_PART = re.compile(rf"(^|,)({'|'.join(RANDOM_FIELDS)})=\d+")
-_RATE_LABEL = "bottleneck rate"
 #: Columns of a figure with one kind at most; more panels go into further rows.
 _MOST_COLUMNS = 3
 #: Entries of a legend at most; more flows than that are not told apart by it.
 _MOST_ENTRIES = 8
 #: Distances between ticks that read easily, times powers of ten.
 _STEPS = [1, 2, 5, 10]
+#: Widths in a legend: a letter, and what an entry takes besides its letters.
+_LETTER_IN = 0.057
+_ENTRY_IN = 0.54
+#: Letters of the footer per inch.
+_FOOTER_LETTERS = 19
+#: Free share of the time axis behind the longest run.
+_MARGIN = 0.02
 _ROW_IN = 1.25
 _WIDE_ROW_IN = 1.55
 #: Columns of an overview that fit a page without growing it.
@@ -53,14 +60,13 @@ def overview(runs: Sequence[Run], window: Window | None = None) -> Figure:
         for row, kind in zip(axes, kinds, strict=True):
             for ax, cell in zip(row, cells, strict=True):
                 draw_panel(ax, cell, kind, window)
-                _finish(ax, kind, cell, window)
-                ax.set_xlabel("")
+            _finish(list(row), kind, cells, window)
             row[0].set_ylabel(kind.label)
             row[0].set_ylim(bottom=0)
         for ax, title in zip(axes[0], _titles(cells), strict=True):
             ax.set_title(title)
-        for ax in axes[-1]:
-            ax.set_xlabel("Time (s)")
+        for ax in axes.flat[: -len(cells)]:
+            ax.set_xlabel("")
         figure.align_ylabels(list(axes[:, 0]))
         _flow_legend(figure, cells)
         _footer(figure, cells)
@@ -83,12 +89,15 @@ def time_figure(
         if overlay:
             figure, axes = _axes(1, 1, (style.PAGE_IN * 0.75, 3.0), "row")
             ax = axes[0, 0]
-            for cell, title in zip(cells, titles, strict=True):
-                draw_panel(ax, cell, chosen, window, label=title)
-                _finish(ax, chosen, cell, window)
+            variants = _variants(cells)
+            for cell, title, variant in zip(cells, titles, variants, strict=True):
+                label = " ".join(title.split("\n"))
+                draw_panel(ax, cell, chosen, window, label=label, variant=variant)
+            _finish([ax] * len(cells), chosen, cells, window)
             ax.set_ylabel(chosen.label)
             ax.set_ylim(bottom=0)
-            _legend(figure, [line for line in ax.get_lines() if line.get_label()[:1] != "_"])
+            lines = [line for line in ax.get_lines() if line.get_gid() != references.GID]
+            _legend(figure, lines)
         else:
             columns = min(len(cells), _MOST_COLUMNS)
             rows = -(-len(cells) // columns)
@@ -97,8 +106,8 @@ def time_figure(
             flat = list(axes.flat)
             for ax, cell, title in zip(flat, cells, titles, strict=False):
                 draw_panel(ax, cell, chosen, window)
-                _finish(ax, chosen, cell, window)
                 ax.set_title(title)
+            _finish(flat[: len(cells)], chosen, cells, window)
             for ax in flat[len(cells) :]:
                 ax.remove()
             for i, ax in enumerate(flat[: len(cells)]):
@@ -106,7 +115,10 @@ def time_figure(
                     ax.set_ylabel(chosen.label)
                 ax.tick_params(labelbottom=True)
             flat[0].set_ylim(bottom=0)
-            _flow_legend(figure, cells)
+            if chosen.per_flow:
+                _flow_legend(figure, cells)
+            else:
+                _legend(figure, [])
         _footer(figure, cells)
     return figure
 
@@ -133,57 +145,113 @@ def _axes(
     return figure, axes
 
 
-def _finish(ax: Axes, kind: Kind, cell: Sequence[Run], window: Window | None) -> None:
-    """Reference lines, ticks and limits of a panel."""
-    if kind.name == "goodput":
-        rate = float(cell[0].bottleneck["rate_mbps"])
-        if not any(line.get_label() == _RATE_LABEL for line in ax.get_lines()):
-            ax.add_line(_rate_line([0, 1], [rate, rate], transform=ax.get_yaxis_transform()))
-            ax.update_datalim([(0, rate)], updatex=False)
-            ax.autoscale_view()
-    ax.set_xlim(*(window or (0.0, max(r.duration_s for r in cell))))
-    ax.set_xlabel("Time (s)")
-    ax.xaxis.set_major_locator(MaxNLocator(5, steps=_STEPS))
-    ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+def _finish(
+    panels: Sequence[Axes], kind: Kind, cells: Sequence[Sequence[Run]], window: Window | None
+) -> None:
+    """Reference lines, ticks and limits of the panels of `cells`, which share their axes."""
+    longest = max(r.duration_s for cell in cells for r in cell)
+    since, until = window or (0.0, longest)
+    if until == longest:
+        until += _MARGIN * (until - since)
+    top = max(float(ax.dataLim.y1) for ax in panels)
+    for ax, cell in zip(panels, cells, strict=True):
+        ax.set_xlim(since, until)
+        references.add_references(ax, kind.name, cell, top)
+        ax.set_xlabel("Time (s)")
+        ax.xaxis.set_major_locator(MaxNLocator(5, steps=_STEPS))
+        ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
 
 
 def _titles(cells: Sequence[Sequence[Run]]) -> list[str]:
-    """What to call each cell: its controllers, and its name where that is not enough.
+    """What to call each cell: its controllers, and its name or folder where that is not enough.
 
     A sweep names its cells `path=value,path=value`; what tells the runs of one cell apart goes.
     """
     labels = [palette.display_name(cell[0].label) for cell in cells]
-    return [
-        label if labels.count(label) == 1 else f"{label}\n{_RANDOM_PART.sub('', cell[0].name)}"
-        for label, cell in zip(labels, cells, strict=True)
+    names = [_RANDOM_PART.sub("", cell[0].name) for cell in cells]
+    titles = [f"{label}\n{name}" for label, name in zip(labels, names, strict=True)]
+    folders = [
+        f"{label}\n{cell[0].folder.as_posix()}" for label, cell in zip(labels, cells, strict=True)
     ]
+
+    def shortest(i: int) -> str:
+        return next((t[i] for t in (labels, titles) if t.count(t[i]) == 1), folders[i])
+
+    return [shortest(i) for i in range(len(cells))]
+
+
+def _variants(cells: Sequence[Sequence[Run]]) -> list[int]:
+    """The least number for each cell that no earlier one with a controller in common has."""
+    taken: dict[str, set[int]] = {}
+    numbers = []
+    for cell in cells:
+        looks = list(cell[0].controllers)
+        if len(looks) > 1:
+            looks.append("")  # What its flows share looks alike for all such cells.
+        used = set().union(*(taken.setdefault(look, set()) for look in looks))
+        numbers.append(next(n for n in range(len(cells)) if n not in used))
+        for look in looks:
+            taken[look].add(numbers[-1])
+    return numbers
 
 
 def _flow_legend(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
-    """A legend of line styles, for columns whose colour says the controller already."""
+    """A legend of flows and reference lines.
+
+    Over one cell its entries look as the lines do. Over several, line styles tell flows, and
+    colours the controllers, which the columns' titles say unless a cell has several.
+    """
     widest = max((cell[0] for cell in cells), key=lambda run: len(run.flows))
+    few = len(widest.flows) <= _MOST_ENTRIES
+    mixed = any(len(cell[0].controllers) > 1 for cell in cells)
     handles: list[Line2D] = []
-    if 1 < len(widest.flows) <= _MOST_ENTRIES:
-        handles += [
-            Line2D([], [], color=style.INK, linestyle=palette.line_style(i), label=flow.name)
-            for i, flow in enumerate(widest.flows)
-        ]
-    if any(line.get_label() == _RATE_LABEL for ax in figure.axes for line in ax.get_lines()):
-        handles.append(_rate_line([], []))
+    if len(cells) == 1 and few:
+        for i, flow in enumerate(widest.flows):
+            name = f"{flow.name} ({palette.controller(flow.controller).name})"
+            handles.append(_entry(flow.controller, name, i))
+    else:
+        if mixed or len(cells) == 1:
+            controllers = dict.fromkeys(c for cell in cells for c in cell[0].controllers)
+            handles += [_entry(c, palette.controller(c).name) for c in controllers]
+        if len(widest.flows) > 1 and few:
+            handles += [
+                Line2D([], [], color=style.INK, linestyle=palette.line_style(i), label=flow.name)
+                for i, flow in enumerate(widest.flows)
+            ]
     _legend(figure, handles)
 
 
-def _rate_line(x: Sequence[float], y: Sequence[float], **settings: Any) -> Line2D:
-    look: Any = {"color": style.FAINT, "linewidth": 0.8, "linestyle": (0, (2, 2))}
-    return Line2D(x, y, **look, label=_RATE_LABEL, **settings)
+def _entry(controller: str, label: str, index: int = 0) -> Line2D:
+    look = palette.controller(controller)
+    return Line2D(
+        [],
+        [],
+        color=look.color,
+        marker=look.marker,
+        markerfacecolor=look.color if index % 2 == 0 else "white",
+        markeredgewidth=0.7,
+        linestyle=palette.line_style(index),
+        label=label,
+    )
 
 
 def _legend(figure: Figure, handles: Sequence[Line2D]) -> None:
-    if not handles:
+    """A legend of `handles` and of the reference lines that `figure` has."""
+    shown = list(handles)[: 2 * _MOST_ENTRIES] + references.handles(figure)
+    if not shown:
         return
-    shown = list(handles)[: 2 * _MOST_ENTRIES]
-    columns = max(1, min(len(shown), int(figure.get_figwidth() / 1.4)))
+    columns = _legend_columns([str(h.get_label()) for h in shown], figure.get_figwidth())
     figure.legend(handles=shown, loc="outside upper center", ncols=columns)
+
+
+def _legend_columns(labels: Sequence[str], width_in: float) -> int:
+    """The most columns of a legend with these entries that fit `width_in`."""
+    for columns in range(len(labels), 1, -1):
+        # As matplotlib does: the first columns hold one more where they cannot be equal.
+        parts = np.array_split([_ENTRY_IN + _LETTER_IN * len(label) for label in labels], columns)
+        if sum(float(part.max()) for part in parts) <= width_in:
+            return columns
+    return 1
 
 
 def _footer(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
@@ -208,9 +276,15 @@ def _footer(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
         f"ns-3 {each([str(r.summary['ns3_version']) for r in runs])}",
         f"ferrocc {each([str(r.summary['ferrocc_version']) for r in runs])}",
     ]
-    lines = [" · ".join(parts)]
-    if figure.get_figwidth() < style.PAGE_IN * 0.7:
-        lines = [" · ".join(parts[:2]), " · ".join(parts[2:])]
+    if counts == [1] and any(ax.collections for ax in figure.axes):
+        parts.append("band: smallest and largest value in each interval")
+    lines = parts[:1]
+    for part in parts[1:]:
+        longer = f"{lines[-1]} · {part}"
+        if len(longer) <= _FOOTER_LETTERS * figure.get_figwidth():
+            lines[-1] = longer
+        else:
+            lines.append(part)
     text = "\n".join(lines)
     # `supxlabel` takes part in the layout, so nothing is drawn over it.
     figure.supxlabel(text, fontsize=6.5, color=style.FAINT)

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from .. import palette, stats
-from ..runs import Run
+from ..runs import Flow, Run
 from . import style
 
 #: Markers on each line: enough to tell it, few enough to see it.
@@ -70,14 +70,28 @@ KINDS: Final[dict[str, Kind]] = {
 }
 
 
+def flow_name(flow: Flow, run: Run) -> str:
+    """What a legend calls `flow`: its name, and its controller where `run` has several."""
+    if len(run.controllers) == 1:
+        return flow.name
+    return f"{flow.name} ({palette.controller(flow.controller).name})"
+
+
 def draw_panel(
-    ax: Axes, cell: Sequence[Run], kind: Kind, window: Window | None = None, *, label: str = ""
+    ax: Axes,
+    cell: Sequence[Run],
+    kind: Kind,
+    window: Window | None = None,
+    *,
+    label: str = "",
+    variant: int = 0,
 ) -> list[Line2D]:
     """Draws `kind` for the runs of one cell into `ax` and returns the lines, one per flow.
 
     With several runs a line is their mean and the band its 95 % confidence interval; with one the
     band shows the extremes within each bin, where the trace records them. Lines have the label
-    `label`, followed by the flow's name if there are several. The x axis is in seconds.
+    `label`, followed by the flow's name if there are several. `variant` tells runs of the same
+    controllers in the same axes apart (see `palette.variant`). The x axis is in seconds.
     """
     first = cell[0]
     span = window or (0.0, max(r.duration_s for r in cell))
@@ -90,21 +104,22 @@ def draw_panel(
         look = palette.controller(flow.controller)
         if not kind.per_flow and len(first.controllers) > 1:
             # What flows of several controllers share has nobody's colour.
-            look = palette.Style(style.INK, "none", first.label)
+            look = palette.Style(style.INK, "", first.label)
+        look = palette.variant(look, variant)
         series = stats.cut(kind.series(cell, i, width), span)
         names = [label] if label else []
         if kind.per_flow and count > 1:
-            names.append(flow.name)
+            names.append(flow_name(flow, first))
         many = count > _MANY_FLOWS
         shown = max(1, len(series.time_s) // _MARKERS_PER_LINE)
-        # Flows' markers stand at different places, so that equal lines do not hide each other.
-        offset = (i * shown // max(count, 1)) % shown
+        # Markers stand at different places, so that equal lines do not hide each other.
+        offset = (i * shown // max(count, 1) + variant * shown // 3) % shown
         (line,) = ax.plot(
             series.time_s,
             series.value,
             color=look.color,
             linestyle=palette.line_style(i),
-            marker=None if many else look.marker,
+            marker=None if many else look.marker or None,
             markevery=(offset, shown),
             markerfacecolor=look.color if i % 2 == 0 else "white",
             markeredgewidth=0.7,
