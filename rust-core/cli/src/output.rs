@@ -195,6 +195,9 @@ impl RunWriter {
         .map_err(fail)?;
         write("run.json", self.protocol(wall_s)).map_err(fail)?;
         self.table = summary.table();
+        if plan.is_sweep() {
+            crate::folder::begin_sweep(&plan.out).map_err(fail)?;
+        }
         staging.commit().map_err(fail)
     }
 
