@@ -290,7 +290,9 @@ fn a_sweep_has_a_table_once_all_its_runs_are_there() {
         error.contains("controller=newreno") && error.contains("did not finish"),
         "{error}"
     );
-    run(&plan, 1);
+    let table = run(&plan, 1).table().to_owned();
+    assert!(table.starts_with("controller=newreno: goodput "), "{table}");
+    assert_eq!(table.lines().count(), 1);
     plan.finish().unwrap();
     let out = root.path().join("o");
     assert_eq!(
