@@ -62,9 +62,10 @@ CatchSignals()
     sigemptyset(&action.sa_mask);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     {
-        // What the caller has us ignore (nohup, for one) stays ignored.
+        // A hang-up that the caller has us ignore (nohup) stays ignored.
         struct sigaction before = {};
-        if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(signal, nullptr, &before);
+        if (signal != SIGHUP || before.sa_handler != SIG_IGN)
         {
             sigaction(signal, &action, nullptr);
         }

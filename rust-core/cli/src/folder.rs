@@ -259,20 +259,27 @@ impl Drop for Staging {
 
 /// Takes `folder` for this process; none if there is no such folder, or on systems where folders
 /// cannot be locked.
+#[cfg(unix)]
 fn lock(folder: &Path) -> io::Result<Option<File>> {
-    if !cfg!(unix) || !folder.is_dir() {
+    use rustix::fs::{FlockOperation, flock};
+    if !folder.is_dir() {
         return Ok(None);
     }
     let file = File::open(folder)?;
-    match file.try_lock() {
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(file)),
-        Err(fs::TryLockError::WouldBlock) => Err(io::Error::new(
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(io::Error::new(
             io::ErrorKind::ResourceBusy,
             "another run is writing into it",
         )),
         // Some file systems cannot.
-        Err(fs::TryLockError::Error(_)) => Ok(None),
+        Err(_) => Ok(None),
     }
+}
+
+#[cfg(not(unix))]
+fn lock(_: &Path) -> io::Result<Option<File>> {
+    Ok(None)
 }
 
 /// Swaps two folders.
