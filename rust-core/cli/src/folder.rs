@@ -120,7 +120,7 @@ fn sweepable(out: &Path) -> bool {
 /// Whether the entry `name` of `folder` is one that an interrupted sweep leaves.
 fn of_sweep(folder: &Path, name: &str) -> bool {
     let path = folder.join(name);
-    is_run(&path) || is_partial(&path) || (name == EARLIER_SWEEP_FILE && is_sweep(&path))
+    is_cell(&path, name) || is_partial(&path) || (name == EARLIER_SWEEP_FILE && is_sweep(&path))
 }
 
 /// The names in `folder`.
@@ -140,6 +140,13 @@ fn is_run(folder: &Path) -> bool {
             && summary["scenario"].is_string()
             && summary["ferrocc_version"].is_string()
     })
+}
+
+/// Whether `folder` holds the run of a sweep that is called `name`.
+fn is_cell(folder: &Path, name: &str) -> bool {
+    let protocol = fs::read(folder.join("run.json")).unwrap_or_default();
+    let cell = |protocol: Value| protocol["cell"] == name;
+    serde_json::from_slice(&protocol).is_ok_and(cell) && is_run(folder)
 }
 
 /// Whether `file` is a table of a sweep of ours.

@@ -125,6 +125,7 @@ fn a_new_sweep_replaces_an_old_one() {
     // While a new sweep is under way there is no table.
     begin_sweep(out).unwrap();
     begin_sweep(out).unwrap();
+    write(&out.join("c=b"), "run.json", r#"{"cell": "c=b"}"#);
     assert!(!out.join("sweep.csv").exists());
     assert!(sweepable(out));
     let new = table(&["c=b"]);
@@ -162,10 +163,15 @@ fn only_what_is_ours_is_an_earlier_run() {
     assert!(!refused("run", false) && !refused("run", true));
     // What an interrupted sweep leaves.
     write(&at("part/c=1"), "summary.json", &summary("x"));
+    write(&at("part/c=1"), "run.json", r#"{"cell": "c=1"}"#);
     write(&at("part/.c=2.partial"), MARKER, "");
     assert!(!refused("part", false) && !refused("part", true));
     write(&at("part"), "thesis.txt", "");
     assert!(refused("part", false) && !refused("part", true));
+    // Single runs side by side are no sweep.
+    write(&at("runs/a"), "summary.json", &summary("x"));
+    write(&at("runs/a"), "run.json", r#"{"cell": ""}"#);
+    assert!(refused("runs", false) && refused("runs", true));
 }
 
 #[test]
