@@ -10,11 +10,18 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
 #include <exception>
 #include <iostream>
+#include <stdexcept>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 namespace ns3
 {
@@ -22,6 +29,8 @@ namespace ns3
 namespace
 {
 
+/// Exit code if text could not be printed.
+constexpr int EXIT_NOT_PRINTED = 1;
 /// Exit code for bad input.
 constexpr int EXIT_BAD_INPUT = 2;
 /// Exit code if a run failed.
@@ -49,10 +58,18 @@ void
 CatchSignals()
 {
     struct sigaction action = {};
-    action.sa_handler = OnSignal; // Without SA_RESTART, so that waitpid returns.
+    action.sa_handler = OnSignal; // Without SA_RESTART, so that sleeping ends.
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    {
+        // A hang-up that the caller has us ignore (nohup) stays ignored.
+        struct sigaction before = {};
+        sigaction(signal, nullptr, &before);
+        if (signal != SIGHUP || before.sa_handler != SIG_IGN)
+        {
+            sigaction(signal, &action, nullptr);
+        }
+    }
 }
 
 /**
@@ -79,22 +96,101 @@ PrintError(const std::exception& error)
     std::cerr << error.what() << std::endl;
 }
 
+/// Text could not be printed.
+class PrintingError : public std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+/**
+ * Prints text.
+ *
+ * @param text The text.
+ * @throws PrintingError if it cannot be written.
+ */
+void
+Print(const std::string& text)
+{
+    errno = 0;
+    std::cout << text << std::flush;
+    if (!std::cout)
+    {
+        const std::string cause = errno != 0 ? std::strerror(errno) : "unknown cause";
+        throw PrintingError("cannot write to the standard output: " + cause);
+    }
+}
+
+/**
+ * @param text UTF-8 or not.
+ * @return The text with everything but printable ASCII escaped.
+ */
+std::string
+Escaped(const std::string& text)
+{
+    std::string out;
+    for (const char c : text)
+    {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 0x20 && byte < 0x7f)
+        {
+            out += c;
+        }
+        else
+        {
+            char code[5];
+            std::snprintf(code, sizeof(code), "\\x%02x", static_cast<unsigned>(byte));
+            out += code;
+        }
+    }
+    return out;
+}
+
+/**
+ * Hands the arguments to Rust.
+ *
+ * @param arguments The arguments.
+ * @return The same as Rust's strings.
+ * @throws std::invalid_argument if one of them is not UTF-8.
+ */
+rust::Vec<rust::String>
+ToWords(const std::vector<std::string>& arguments)
+{
+    rust::Vec<rust::String> words;
+    for (const auto& argument : arguments)
+    {
+        try
+        {
+            words.push_back(rust::String(argument));
+        }
+        catch (const std::invalid_argument&)
+        {
+            throw std::invalid_argument("\"" + Escaped(argument) +
+                                        "\": not UTF-8 text (accepted: --key=value in UTF-8)");
+        }
+    }
+    return words;
+}
+
 /**
  * Runs one cell in this process.
  *
  * @param plan The plan.
  * @param index The cell's index.
- * @param progress Whether to show progress.
- * @param table Whether to print the summary.
+ * @param progress Whether to show its progress.
+ * @param clear Whether to clear the line of another progress display before the summary.
  */
 void
-RunCell(const ferrocc::scenario::Plan& plan, std::size_t index, bool progress, bool table)
+RunCell(const ferrocc::scenario::Plan& plan, std::size_t index, bool progress, bool clear)
 {
     const auto cell = plan.cell(index);
     ScenarioRunner runner(*cell, progress);
-    if (runner.Run() && table)
+    if (runner.Run())
     {
-        std::cout << runner.GetTable() << std::flush;
+        if (clear)
+        {
+            std::fprintf(stderr, "\r\033[K");
+        }
+        Print(runner.GetTable());
     }
 }
 
@@ -153,6 +249,7 @@ class Sweep
     void Start(std::size_t index)
     {
         std::cout.flush();
+        const pid_t parent = getpid();
         const pid_t child = fork();
         if (child < 0)
         {
@@ -163,6 +260,14 @@ class Sweep
         }
         if (child == 0)
         {
+#ifdef __linux__
+            // A run does not outlive a sweep that is killed.
+            prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
+            if (getppid() != parent)
+            {
+                std::exit(EXIT_RUN_FAILED); // It ended before that.
+            }
             const int result = RunChild(index);
             EndBySignal();
             std::exit(result);
@@ -180,22 +285,33 @@ class Sweep
     {
         try
         {
-            RunCell(m_plan, index, false, false);
+            RunCell(m_plan, index, false, m_progress);
             return EXIT_SUCCESS;
+        }
+        catch (const PrintingError& error)
+        {
+            PrintError(error);
+            return EXIT_NOT_PRINTED;
         }
         catch (const std::exception& error)
         {
             PrintError(error);
-            return EXIT_BAD_INPUT;
+            return EXIT_RUN_FAILED; // The input was checked before the first run.
         }
     }
 
     /// Waits for one child, or a signal.
     void Wait()
     {
+        // Not one long waitpid: a signal just before it would be noticed only after a run.
+        constexpr timespec PAUSE{0, 5'000'000};
         int status = 0;
-        const pid_t child = waitpid(-1, &status, 0);
-        if (child < 0)
+        pid_t child = 0;
+        while (g_signal == 0 && (child = waitpid(-1, &status, WNOHANG)) == 0)
+        {
+            nanosleep(&PAUSE, nullptr);
+        }
+        if (child <= 0)
         {
             return; // A signal; the caller looks.
         }
@@ -209,8 +325,8 @@ class Sweep
         if (WIFEXITED(status))
         {
             const int code = WEXITSTATUS(status);
-            const int result = code == 0 || code == EXIT_BAD_INPUT ? code : EXIT_RUN_FAILED;
-            m_result = std::max(m_result, result);
+            const bool ran = code == EXIT_SUCCESS || code == EXIT_NOT_PRINTED;
+            m_result = std::max(m_result, ran ? code : EXIT_RUN_FAILED);
         }
         else
         {
@@ -249,7 +365,7 @@ class Sweep
     bool m_progress;                       //!< Whether to show progress.
     std::vector<pid_t> m_children;         //!< Running children.
     std::size_t m_done{0};                 //!< Cells that have ended.
-    int m_result{EXIT_SUCCESS};            //!< The worst exit code so far.
+    int m_result{EXIT_SUCCESS};            //!< The exit code so far.
 };
 
 /**
@@ -263,11 +379,54 @@ RunSweep(const ferrocc::scenario::Plan& plan)
 {
     const int result = Sweep(plan).Run();
     EndBySignal();
-    if (result == EXIT_SUCCESS)
+    if (result == EXIT_SUCCESS || result == EXIT_NOT_PRINTED)
     {
         plan.finish();
+        Print("results: " + std::string(plan.out()) + " (" + std::to_string(plan.cell_count()) +
+              " runs, sweep.csv)\n");
     }
     return result;
+}
+
+/**
+ * Makes the runs of a plan.
+ *
+ * @param plan The plan.
+ * @return The exit code.
+ */
+int
+RunPlan(const ferrocc::scenario::Plan& plan)
+{
+    CatchSignals();
+    try
+    {
+        // What is said before the runs.
+        Print(std::string(plan.text()));
+        // The runs of a sweep have names, even if there is only one.
+        if (!plan.cell(0)->spec().cell.empty())
+        {
+            return RunSweep(plan);
+        }
+        RunCell(plan, 0, plan.progress(), false);
+        EndBySignal();
+        Print("results: " + std::string(plan.out()) + "\n");
+        return EXIT_SUCCESS;
+    }
+    catch (const PrintingError& error)
+    {
+        PrintError(error);
+        return EXIT_NOT_PRINTED;
+    }
+    catch (const std::invalid_argument& error)
+    {
+        PrintError(error);
+        return EXIT_BAD_INPUT; // An option that this build lacks.
+    }
+    catch (const std::exception& error)
+    {
+        PrintError(error);
+        return EXIT_RUN_FAILED;
+    }
 }
 
 } // namespace
@@ -277,28 +436,18 @@ RunScenarioProgram(const std::vector<std::string>& arguments)
 {
     try
     {
-        rust::Vec<rust::String> words;
-        for (const auto& argument : arguments)
+        const auto plan = ferrocc::scenario::parse(ToWords(arguments));
+        if (plan->action() == ferrocc::scenario::Action::Run)
         {
-            words.push_back(argument);
+            return RunPlan(*plan);
         }
-        const auto plan = ferrocc::scenario::parse(words);
-        if (plan->action() == ferrocc::scenario::Action::Print)
-        {
-            const auto text = plan->text();
-            std::cout.write(text.data(), static_cast<std::streamsize>(text.size()));
-            std::cout.flush();
-            return EXIT_SUCCESS;
-        }
-        CatchSignals();
-        if (plan->cell_count() > 1)
-        {
-            return RunSweep(*plan);
-        }
-        RunCell(*plan, 0, plan->progress(), true);
-        EndBySignal();
-        plan->finish();
+        Print(std::string(plan->text()));
         return EXIT_SUCCESS;
+    }
+    catch (const PrintingError& error)
+    {
+        PrintError(error);
+        return EXIT_NOT_PRINTED;
     }
     catch (const std::exception& error)
     {

@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
-use ferrocc::scenario::{Assignment, Error, Path};
+use ferrocc::scenario::{Assignment, Error, Path, read_value};
 use serde_json::Value;
 
 /// Options, as text: what they mean is the scenario model's business.
@@ -152,7 +152,11 @@ fn in_one_line(error: &clap::Error) -> Error {
         ),
         ErrorKind::NoEquals => Error::new(option, "needs a value"),
         ErrorKind::TooManyValues | ErrorKind::WrongNumberOfValues => {
-            Error::new(option, "takes one value")
+            let flag = Args::command()
+                .get_arguments()
+                .any(|a| a.get_long() == option.strip_prefix("--") && !a.get_action().takes_values());
+            let problem = if flag { "takes no value" } else { "takes one value" };
+            Error::new(option, problem)
         }
         _ => {
             let text = error.to_string();
@@ -162,16 +166,11 @@ fn in_one_line(error: &clap::Error) -> Error {
     }
 }
 
-/// A value as the user typed it: JSON if it is JSON, else a string.
-fn value(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| text.into())
-}
-
 impl Args {
     /// What the options change in the scenario, in the order in which they apply.
     pub(crate) fn assignments(&self) -> Result<Vec<Assignment>, Error> {
         let text = |text: &String| Value::from(text.as_str());
-        let read = |text: &String| value(text);
+        let read = |text: &String| read_value(text).unwrap_or_else(|_| text.as_str().into());
         let options = [
             ("--flows", "flow_count", self.flows.as_ref().map(read)),
             ("--seed", "seed", self.seed.as_ref().map(read)),
@@ -240,13 +239,15 @@ impl Args {
                 let problem = format!("\"{set}\" has no value (accepted: --set=path=value)");
                 return Err(Error::new("--set", problem));
             };
-            let path = path
+            let path: Path = path
                 .trim()
                 .parse()
                 .map_err(|e: String| Error::new("--set", e))?;
+            let value = read_value(text.trim())
+                .map_err(|e| Error::new(format!("{path} (--set)"), e))?;
             assignments.push(Assignment {
                 path,
-                value: value(text.trim()),
+                value,
                 option: "--set".to_owned(),
             });
         }
@@ -290,10 +291,10 @@ mod tests {
             error(&["--verify=maybe"]),
             "--verify: \"maybe\" is not accepted (accepted: true, false)"
         );
-        assert!(
-            error(&["--list=1"]).starts_with("--list: "),
-            "{}",
-            error(&["--list=1"])
+        assert_eq!(error(&["--list=1"]), "--list: takes no value");
+        assert_eq!(
+            error(&[r#"--set=a={"b": 1, "b": 2}"#]),
+            "a (--set): the key \"b\" occurs twice"
         );
         assert_eq!(
             error(&["--set=a"]),

@@ -115,8 +115,8 @@ pub fn parse(command: &[String]) -> Result<Plan, Error> {
     let jobs = jobs(&args)?;
     let out = match &args.out {
         Some(out) if out.is_empty() => return Err(Error::new("--out", "needs a value")),
-        Some(out) => cwd.join(out),
-        None => cwd.join("out").join(&plan.name),
+        Some(out) => folder::resolve(&cwd.join(out)),
+        None => folder::resolve(&cwd.join("out").join(&plan.name)),
     };
     let anim = args.anim.as_ref().map(|file| cwd.join(file));
     if let Some(file) = &anim {

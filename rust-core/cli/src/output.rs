@@ -3,7 +3,7 @@
 use crate::folder::Staging;
 use crate::{GIT, Plan};
 use ferrocc::scenario::{Cell, Error};
-use ferrocc::trace::{EventRow, FlowMeter, FlowRow, LinkCounters, QueueRow, Recorder, Versions};
+use ferrocc::trace::{EventRow, FlowMeter, FlowRow, LinkCounters, QueueRow, Recorder, Summary, Versions};
 use ferrocc::transport::{Stats, Step};
 use ferrocc::units::{Bytes, Instant, Rate};
 use serde_json::json;
@@ -195,6 +195,10 @@ impl RunWriter {
         .map_err(fail)?;
         write("run.json", self.protocol(wall_s)).map_err(fail)?;
         self.table = summary.table();
+        if plan.is_sweep() {
+            self.table = format!("{}: {}\n", self.cell().name, in_one_line(&summary));
+            crate::folder::begin_sweep(&plan.out).map_err(fail)?;
+        }
         staging.commit().map_err(fail)
     }
 
@@ -214,7 +218,8 @@ impl RunWriter {
         format!("{protocol:#}\n")
     }
 
-    /// The summary as a table for a terminal; empty before [`RunWriter::finish`].
+    /// The summary as a table for a terminal, of a run of a sweep as one line; empty before
+    /// [`RunWriter::finish`].
     pub fn table(&self) -> &str {
         &self.table
     }
@@ -231,6 +236,39 @@ fn open_series(staging: &Staging) -> io::Result<Series> {
         queue: open("queue.csv", QueueRow::HEADER)?,
         events: open("events.csv", EventRow::HEADER)?,
     })
+}
+
+/// The numbers that a run of a sweep is judged by at a glance.
+fn in_one_line(summary: &Summary) -> String {
+    let goodput = total_goodput_mbps(
+        summary.duration_s,
+        summary.flows.iter().map(|f| (f.start_s, f.bytes)),
+    );
+    let mut text = format!("goodput {goodput:.3} Mbps");
+    let rtts: Vec<f64> = summary.flows.iter().filter_map(|f| f.rtt_ms.mean).collect();
+    if !rtts.is_empty() {
+        let mean = rtts.iter().sum::<f64>() / rtts.len() as f64;
+        text += &format!(", mean RTT {mean:.3} ms");
+    }
+    let losses: u64 = summary.flows.iter().map(|f| f.losses).sum();
+    text + &format!(", losses {losses}")
+}
+
+/// The delivered bits of all flows (start and bytes of each) by the time from the first start to
+/// the end of the run, `end_s`.
+pub(crate) fn total_goodput_mbps(
+    end_s: f64,
+    flows: impl Iterator<Item = (Option<f64>, u64)>,
+) -> f64 {
+    let started = flows.filter_map(|(start, bytes)| Some((start?, bytes)));
+    let (first, bytes) = started.fold((f64::INFINITY, 0u64), |(first, sum), (start, bytes)| {
+        (first.min(start), sum.saturating_add(bytes))
+    });
+    if end_s > first {
+        bytes as f64 * 8.0 / (end_s - first) / 1e6
+    } else {
+        0.0
+    }
 }
 
 /// Keeps the first error.

@@ -1,15 +1,16 @@
 //! The table of a sweep: `sweep.csv`, one row per run.
 
-use crate::output::{cannot_write, read_summary};
+use crate::output::{cannot_write, read_summary, total_goodput_mbps};
 use crate::{Plan, folder};
 use ferrocc::scenario::Error;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Columns after the cell's name and its settings, and where they are in the summary. Of lists of
-/// flows `sum` or `mean` is taken over those that have a value.
+/// flows `sum` or `mean` is taken over those that have a value; `goodput_mbps` is what all flows
+/// together delivered, by the time from the first start to the end of the run.
 const COLUMNS: &[(&str, Column)] = &[
-    ("goodput_mbps", Column::Sum("/goodput_mbps")),
+    ("goodput_mbps", Column::Goodput),
     ("completed", Column::Count("/completed")),
     ("fct_s_mean", Column::Mean("/fct_s")),
     ("rtt_ms_mean", Column::Mean("/rtt_ms/mean")),
@@ -32,6 +33,7 @@ const COLUMNS: &[(&str, Column)] = &[
 /// Where a column's value comes from; JSON pointers, of flows those into one flow.
 #[derive(Debug, Clone, Copy)]
 enum Column {
+    Goodput,
     At(&'static str),
     Sum(&'static str),
     Mean(&'static str),
@@ -49,6 +51,14 @@ impl Column {
         };
         let numbers = |pointer| flows(pointer).filter_map(Value::as_f64);
         match self {
+            Column::Goodput => {
+                let all = flows("").map(|f| (f["start_s"].as_f64(), f["bytes"].as_u64()));
+                let end_s = summary["duration_s"].as_f64().unwrap_or_default();
+                rounded(total_goodput_mbps(
+                    end_s,
+                    all.map(|(start, bytes)| (start, bytes.unwrap_or_default())),
+                ))
+            }
             Column::At(pointer) => match summary.pointer(pointer) {
                 None | Some(Value::Null) => String::new(),
                 Some(value) => value.to_string(),
@@ -111,5 +121,25 @@ impl Plan {
         let cells: BTreeSet<String> = self.cells.iter().map(|c| c.name.clone()).collect();
         folder::finish_sweep(&self.out, table.as_bytes(), &cells)
             .map_err(|e| cannot_write(&self.out, &e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_that_do_not_overlap_do_not_add_up_beyond_the_link() {
+        let flow = |start: f64, bytes: u64, own: f64| serde_json::json!({ "start_s": start, "bytes": bytes, "goodput_mbps": own });
+        // Each used a link of 20 Mbps alone for a second, with a second between them.
+        let mut summary = serde_json::json!({
+            "duration_s": 4.0,
+            "flows": [flow(1.0, 2_500_000, 20.0), flow(3.0, 2_500_000, 20.0)],
+        });
+        assert_eq!(Column::Goodput.text(&summary), "13.333333");
+        summary["flows"][1]["start_s"] = Value::Null;
+        assert_eq!(Column::Goodput.text(&summary), "6.666667");
+        summary["flows"] = Value::Null;
+        assert_eq!(Column::Goodput.text(&summary), "0");
     }
 }

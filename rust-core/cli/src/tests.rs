@@ -64,8 +64,8 @@ fn every_option_reaches_its_field() {
         "--loss=0.01",
         "--reorder=0.02",
         "--flows=3",
-        "--aqm=drop-tail",
-        "--transport=icn",
+        "--aqm=Drop-Tail",
+        "--transport=ICN",
         "--set=flows[*].size=1 MB",
         "--set=flows[2].size=2 MB",
         "--verify",
@@ -88,6 +88,8 @@ fn every_option_reaches_its_field() {
     assert_eq!(sizes, [1_000_000, 1_000_000, 2_000_000]);
     assert_eq!(s.clock.offset.nanos, -5_000_000);
     assert!(s.flows.iter().all(|f| f.controller.name == "fixed"));
+    assert_eq!(s.topology.bottleneck.aqm.name, "drop-tail");
+    assert!(s.flows.iter().all(|f| f.transport == "icn"));
 }
 
 #[test]
@@ -204,6 +206,12 @@ fn bad_input_is_told_in_one_line() {
         base("--flows=0"),
         "flow_count (--flows): 0 is out of range (accepted: 1..100000)"
     );
+    assert_eq!(
+        base("--loss=1%"),
+        "topology.bottleneck.loss (--loss): \"1%\" is not a fraction (accepted: 0..1, as in 0.01)"
+    );
+    assert!(base("--set=flow[*].size=1MB").ends_with("did you mean flows?)"));
+    assert!(error(&["--scenario=fig6a"]).ends_with("did you mean copa-icn/fig6a?)"));
     assert_eq!(
         base("--duration=0s"),
         "duration (--duration): 0 ns is out of range (accepted: 1 ms..1000000 s)"
@@ -327,10 +335,13 @@ fn the_texts_name_everything() {
         "smoke/one-flow",
         "fixed",
         "drop-tail",
-        "veno",
     ] {
         assert!(list.contains(&format!("  {name} ")), "{name} in\n{list}");
     }
+    assert!(
+        list.ends_with("\n  not in this version: red, codel, ecd\n"),
+        "{list}"
+    );
     assert!(parse(&["--help"]).unwrap().text.contains("--rtprop"));
 }
 

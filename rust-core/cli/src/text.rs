@@ -2,7 +2,7 @@
 
 use crate::library;
 use ferrocc::cc::registry::CONTROLLERS;
-use ferrocc::scenario::registry::{AQMS, Entry, RECOVERIES};
+use ferrocc::scenario::registry::{AQMS, Entry, RECOVERIES, missing_controllers};
 use ferrocc::scenario::{Error, Plan};
 use std::fmt::Write as _;
 
@@ -14,23 +14,26 @@ pub fn list() -> Result<String, Error> {
         .iter()
         .map(|e| (e.name, with_reference(e.summary, e.reference)));
     section(&mut text, "controllers", controllers);
-    section(&mut text, "recoveries", entries(RECOVERIES));
-    section(&mut text, "AQMs", entries(AQMS));
+    missing(&mut text, missing_controllers());
+    for (title, table) in [("recoveries", RECOVERIES), ("AQMs", AQMS)] {
+        section(&mut text, title, entries(table));
+        let lacking = table.iter().filter(|e| !e.available);
+        missing(&mut text, lacking.map(|e| e.name));
+    }
     Ok(text)
 }
 
+/// The names of a section that this version does not have, in one line.
+fn missing(text: &mut String, names: impl Iterator<Item = &'static str>) {
+    let names = names.collect::<Vec<_>>().join(", ");
+    if !names.is_empty() {
+        writeln!(text, "  not in this version: {names}").expect("writing to a string");
+    }
+}
+
 fn entries(table: &'static [Entry]) -> impl Iterator<Item = (&'static str, String)> {
-    table.iter().map(|e| {
-        let line = with_reference(e.summary, e.reference);
-        (
-            e.name,
-            if e.available {
-                line
-            } else {
-                format!("{line}; not in this version")
-            },
-        )
-    })
+    let here = table.iter().filter(|e| e.available);
+    here.map(|e| (e.name, with_reference(e.summary, e.reference)))
 }
 
 fn with_reference(summary: &str, reference: &str) -> String {

@@ -290,7 +290,9 @@ fn a_sweep_has_a_table_once_all_its_runs_are_there() {
         error.contains("controller=newreno") && error.contains("did not finish"),
         "{error}"
     );
-    run(&plan, 1);
+    let table = run(&plan, 1).table().to_owned();
+    assert!(table.starts_with("controller=newreno: goodput "), "{table}");
+    assert_eq!(table.lines().count(), 1);
     plan.finish().unwrap();
     let out = root.path().join("o");
     assert_eq!(
@@ -316,4 +318,11 @@ fn a_sweep_has_a_table_once_all_its_runs_are_there() {
         rows.iter()
             .all(|row| columns(row) == columns(&table[..table.find('\n').unwrap()]))
     );
+    // A stale table never stands beside new runs; a single run may follow an interrupted sweep.
+    run(&plan, 0);
+    assert!(!out.join("sweep.csv").exists());
+    let again = ["--scenario=s.json", "--out=o", "--controller=fixed"];
+    run(&self::plan(root.path(), &again), 0);
+    assert!(names(&out).contains(&"summary.json".to_owned()));
+    assert!(!out.join("controller=newreno").exists());
 }

@@ -83,13 +83,22 @@ pub(crate) fn shown(text: &str) -> String {
     out
 }
 
-/// The candidate that looks most like `given`, if one does.
+/// The candidate that looks most like `given`, if one does. The only one whose last part is
+/// `given` ("fig6a" of "copa-icn/fig6a") looks most like it.
 pub(crate) fn nearest<'a>(
     given: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
     let wanted = given.to_lowercase();
+    let candidates: Vec<&str> = candidates.collect();
+    let mut ends = candidates
+        .iter()
+        .filter(|c| c.rsplit_once('/').is_some_and(|(_, end)| end == wanted));
+    if let (Some(end), None) = (ends.next(), ends.next()) {
+        return Some(end);
+    }
     candidates
+        .into_iter()
         .map(|c| (strsim::jaro_winkler(&wanted, &c.to_lowercase()), c))
         .filter(|(likeness, _)| *likeness > 0.75)
         // The first of equals: the order of the table decides, not chance.
@@ -183,6 +192,15 @@ mod tests {
             from_serde("invalid value: integer `-1`, expected u64"),
             "-1 is not a whole number >= 0"
         );
+    }
+
+    #[test]
+    fn a_last_part_suggests_the_only_name_with_it() {
+        let names = ["base/topo-1", "copa-icn/fig6a", "a/x1", "b/x1"];
+        let hint = |given| nearest(given, names.into_iter());
+        assert_eq!(hint("fig6a"), Some("copa-icn/fig6a"));
+        assert_eq!(hint("FIG6A"), Some("copa-icn/fig6a"));
+        assert_eq!(hint("x1"), None);
     }
 
     #[test]

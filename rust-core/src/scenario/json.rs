@@ -29,6 +29,21 @@ pub fn read(bytes: &[u8], origin: &str) -> Result<Value, Error> {
     Ok(value)
 }
 
+/// A value of the command line: JSON if it is JSON, else a string. As in files, a key that occurs
+/// twice is an error.
+pub fn read_value(text: &str) -> Result<Value, String> {
+    match serde_json::from_str(text) {
+        Ok(Strict(value)) => Ok(value),
+        // JSON, but not for us.
+        Err(e) if serde_json::from_str::<Value>(text).is_ok() => {
+            let message = e.to_string();
+            let place = message.rfind(" at line ").unwrap_or(message.len());
+            Err(message[..place].to_owned())
+        }
+        Err(_) => Ok(text.into()),
+    }
+}
+
 /// What `value` is, for messages.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
@@ -50,7 +65,8 @@ pub(crate) fn merge(base: &mut Value, patch: Value) {
         other => {
             // A plain string is the name of an algorithm; its parameters stay if it is the same.
             if let (Value::Object(old), Value::String(name)) = (&*base, &other)
-                && old.get("name").and_then(Value::as_str) == Some(name)
+                && (old.get("name").and_then(Value::as_str))
+                    .is_some_and(|old| old.eq_ignore_ascii_case(name))
             {
                 return;
             }
@@ -59,12 +75,14 @@ pub(crate) fn merge(base: &mut Value, patch: Value) {
         }
     };
     if let Value::String(name) = base
-        && patch.get("name").is_none_or(|n| n.as_str() == Some(name))
+        && patch
+            .get("name")
+            .is_none_or(|n| same_name(n, &name.as_str().into()))
     {
         *base = serde_json::json!({ "name": name });
     }
     let replaces = match (base.get("name"), patch.get("name")) {
-        (Some(old), Some(new)) => old != new,
+        (Some(old), Some(new)) => !same_name(old, new),
         _ => false,
     };
     if replaces || !base.is_object() {
@@ -79,6 +97,14 @@ pub(crate) fn merge(base: &mut Value, patch: Value) {
         } else {
             merge(target.entry(key).or_insert(Value::Null), value);
         }
+    }
+}
+
+/// Whether two names are of one algorithm, whose letter case is free.
+fn same_name(a: &Value, b: &Value) -> bool {
+    match (a.as_str(), b.as_str()) {
+        (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
+        _ => a == b,
     }
 }
 
@@ -178,6 +204,7 @@ mod tests {
             merged(json!({ "c": "copa" }), json!({ "c": { "delta": 0.1 } })),
             copa
         );
+        assert_eq!(merged(copa.clone(), json!({ "c": "COPA" })), copa);
         assert_eq!(merged(copa, json!({ "c": null })), json!({}));
         assert_eq!(
             merged(json!({ "l": [1, 2] }), json!({ "l": [3] })),

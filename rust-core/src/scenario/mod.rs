@@ -19,7 +19,7 @@ mod schema;
 mod sweep;
 
 pub use error::Error;
-pub use json::read;
+pub use json::{read, read_value};
 pub use model::{Access, Algorithm, Bottleneck, Clock, Flow, Links, Scenario, Topology, Trace};
 pub use path::Path;
 pub use resolve::{Assignment, Cell, DEFAULT_RECEIVERS, Library, MAX_FLOWS, Plan, resolve};

@@ -62,6 +62,13 @@ impl Path {
             }
             Step::Index(_) | Step::Every => {
                 let Value::Array(list) = target else {
+                    if let (1, true, [Step::Field(name), ..]) = (at, target.is_null(), &self.0[..])
+                        && let Value::Object(known) = &super::schema()["properties"]
+                        && !known.contains_key(name)
+                    {
+                        let known = known.keys().map(String::as_str);
+                        return Err(Error::unknown("", "field", name, known));
+                    }
                     return Err(Error::new(
                         self.to_string(),
                         format!("{} is {}, not a list", here(), kind(target)),

@@ -98,7 +98,11 @@ fn read(
             accepted()
         ));
     }
-    let hint = nearest(unit, units.iter().map(|u| u.0))
+    let hint = units
+        .iter()
+        .map(|u| u.0)
+        .find(|name| spellings(name).any(|s| s.eq_ignore_ascii_case(unit)))
+        .or_else(|| nearest(unit, units.iter().map(|u| u.0)))
         .map(|n| format!("; did you mean {n}?"))
         .unwrap_or_default();
     Err(format!(
@@ -106,6 +110,14 @@ fn read(
         shown(text),
         accepted()
     ))
+}
+
+/// How others write the unit of a rate: "Mbit", "Mb/s" of "Mbps". None of other units.
+fn spellings(name: &str) -> impl Iterator<Item = String> {
+    let prefix = name.strip_suffix("bps");
+    ["bps", "bit", "bits", "bit/s", "bits/s", "b/s"]
+        .into_iter()
+        .filter_map(move |s| prefix.map(|prefix| format!("{prefix}{s}")))
 }
 
 /// `number * size` as a whole count of the base unit.
@@ -346,6 +358,10 @@ impl FromStr for Buffer {
         match name {
             "bdp" if number < 0.0 => Err(format!("{} is negative", shown(text))),
             "bdp" => Ok(Buffer::Bdp(number)),
+            "p" if number.fract() != 0.0 => Err(format!(
+                "{} is not a whole number of packets (accepted: as in \"200p\")",
+                shown(text)
+            )),
             "p" => whole(text, number, size).map(Buffer::Packets),
             _ => whole(text, number, size).map(|n| Buffer::Bytes(Bytes::new(n))),
         }
@@ -435,8 +451,15 @@ impl<'de> Deserialize<'de> for Fraction {
                 self.visit_f64(n as f64)
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Fraction, E> {
+                // A percentage is shown as the fraction that it is.
+                let percent = text.trim().strip_suffix('%').map(str::trim_end);
+                let example = percent
+                    .and_then(|number| number.parse::<f64>().ok())
+                    .filter(|number| (0.0..=100.0).contains(number))
+                    .map(|number| format!(", as in {}", number / 100.0))
+                    .unwrap_or_default();
                 Err(E::custom(format!(
-                    "{} is not a fraction (accepted: 0..1)",
+                    "{} is not a fraction (accepted: 0..1{example})",
                     shown(text)
                 )))
             }

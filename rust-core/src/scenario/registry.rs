@@ -134,7 +134,13 @@ const PLANNED_CONTROLLERS: &[&str] = &[
     "switching",
 ];
 
-/// The entry called `given` in `table`, whose kind is `what`.
+/// Names of controllers that are known but not in this version.
+pub fn missing_controllers() -> impl Iterator<Item = &'static str> {
+    let missing = |name: &&str| cc::registry::find(name).is_none();
+    PLANNED_CONTROLLERS.iter().copied().filter(missing)
+}
+
+/// The entry called `given`, in any letter case, in `table`, whose kind is `what`.
 pub(crate) fn select(
     field: &str,
     what: &str,
@@ -142,26 +148,22 @@ pub(crate) fn select(
     given: &str,
 ) -> Result<&'static Entry, Error> {
     let available = || table.iter().filter(|e| e.available).map(|e| e.name);
-    match table.iter().find(|e| e.name == given) {
+    match table.iter().find(|e| e.name.eq_ignore_ascii_case(given)) {
         Some(entry) if entry.available => Ok(entry),
         Some(_) => Err(unavailable(field, given, available())),
-        None => Err(unknown_name(
-            field,
-            what,
-            given,
-            available(),
-            table.iter().map(|e| e.name),
-        )),
+        None => Err(unknown_name(field, what, given, available(), available())),
     }
 }
 
-/// The controller called `given` (or by an alias).
+/// The controller called `given` (or by an alias), in any letter case.
 pub(crate) fn controller(field: &str, given: &str) -> Result<&'static cc::registry::Entry, Error> {
-    if let Some(entry) = cc::registry::find(given) {
+    let name = given.to_ascii_lowercase();
+    let entry = cc::registry::find(given).or_else(|| cc::registry::find(&name));
+    if let Some(entry) = entry {
         return Ok(entry);
     }
     let available = || cc::registry::CONTROLLERS.iter().map(|e| e.name);
-    if PLANNED_CONTROLLERS.contains(&given) {
+    if PLANNED_CONTROLLERS.contains(&name.as_str()) {
         return Err(unavailable(field, given, available()));
     }
     let aliases = cc::registry::CONTROLLERS
@@ -190,7 +192,7 @@ fn unavailable(field: &str, given: &str, available: impl Iterator<Item = &'stati
     )
 }
 
-/// Lists what is available, but takes the nearest name from all that are `known`.
+/// Lists the names that are `available`, and suggests one of those and their aliases, `known`.
 fn unknown_name(
     field: &str,
     what: &str,
@@ -227,7 +229,15 @@ mod tests {
             error("zzz"),
             "aqm: unknown AQM \"zzz\" (accepted: drop-tail)"
         );
-        assert!(select("aqm", "AQM", AQMS, "drop-tail").is_ok());
+        // What is not there is not suggested.
+        assert_eq!(
+            error("code"),
+            "aqm: unknown AQM \"code\" (accepted: drop-tail)"
+        );
+        assert!(error("CoDel").contains("not available"));
+        for name in ["drop-tail", "Drop-Tail"] {
+            assert_eq!(select("aqm", "AQM", AQMS, name).unwrap().name, "drop-tail");
+        }
     }
 
     #[test]
@@ -235,6 +245,8 @@ mod tests {
         for entry in cc::registry::CONTROLLERS {
             for name in entry.aliases.iter().chain([&entry.name]) {
                 assert_eq!(controller("c", name).unwrap().name, entry.name);
+                let upper = name.to_uppercase();
+                assert_eq!(controller("c", &upper).unwrap().name, entry.name);
             }
         }
     }

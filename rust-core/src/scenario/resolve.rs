@@ -294,7 +294,8 @@ fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links, Bytes), Er
 fn topology(s: &mut Scenario, packet: Bytes) -> Result<Links, Error> {
     let count = u32::try_from(s.flows.len()).unwrap_or(MAX_FLOWS);
     let t = &mut s.topology;
-    registry::select("topology.kind", "topology", registry::TOPOLOGIES, &t.kind)?;
+    let kind = registry::select("topology.kind", "topology", registry::TOPOLOGIES, &t.kind)?;
+    t.kind = kind.name.to_owned();
     let receivers = t.receivers.unwrap_or(count.min(DEFAULT_RECEIVERS));
     within(
         "topology.receivers",
@@ -349,7 +350,7 @@ fn topology(s: &mut Scenario, packet: Bytes) -> Result<Links, Error> {
         "1..1000 packets",
     )?;
     let field = "topology.bottleneck.aqm";
-    registry::select(field, "AQM", registry::AQMS, &b.aqm.name)?;
+    let aqm = registry::select(field, "AQM", registry::AQMS, &b.aqm.name)?;
     if let Some(key) = b.aqm.params.keys().next() {
         return Err(Error::unknown(field, "parameter", key, std::iter::empty()));
     }
@@ -392,6 +393,7 @@ fn topology(s: &mut Scenario, packet: Bytes) -> Result<Links, Error> {
         return Err(Error::new(field, problem));
     }
     t.bottleneck.buffer = links.buffer;
+    t.bottleneck.aqm.name = aqm.name.to_owned();
     t.access.rate = Some(RateText(links.access_rate));
     Ok(links)
 }
@@ -423,7 +425,9 @@ fn flows(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
             return Err(Error::new(at("name"), problem));
         }
         let field = at("transport");
-        registry::select(&field, "transport", registry::TRANSPORTS, &flow.transport)?;
+        let transport =
+            registry::select(&field, "transport", registry::TRANSPORTS, &flow.transport)?;
+        flow.transport = transport.name.to_owned();
         if let Some(recovery) = &flow.recovery {
             let problem = format!(
                 "{} has no place in a flow with the icn transport (accepted: none; recoveries are \

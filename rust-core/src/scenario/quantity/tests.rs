@@ -42,6 +42,20 @@ fn says_what_is_wrong() {
         "\"20 mbps\" has an unknown unit of a rate (accepted: bps, kbps, Mbps, Gbps, Tbps; did \
          you mean Mbps?)"
     );
+    for text in ["50mbit", "50Mbit/s", "50 Mb/s"] {
+        assert!(
+            rate(text).ends_with("did you mean Mbps?)"),
+            "{}",
+            rate(text)
+        );
+    }
+    for text in ["0.5p", "1.5p"] {
+        let error = text.parse::<Buffer>().unwrap_err();
+        assert!(
+            error.contains("is not a whole number of packets"),
+            "{error}"
+        );
+    }
     assert_eq!(rate("-3 Mbps"), "\"-3 Mbps\" is negative");
     assert_eq!(rate("1e300 Tbps"), "\"1e300 Tbps\" is too large");
     for text in [
