@@ -86,9 +86,10 @@ def test_content_arrives_whole_over_a_bad_link(runner, tmp_path):
 def test_a_run_replaces_an_earlier_one_in_the_same_folder(runner, one_flow, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(one_flow, out)
-    (out / "summary.json").write_text("old")
+    (out / "flows.csv").write_text("old")
     runner.run(ONE_FLOW, f"--out={out}")
     assert (out / "summary.json").read_bytes() == (one_flow / "summary.json").read_bytes()
+    assert (out / "flows.csv").read_bytes() == (one_flow / "flows.csv").read_bytes()
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 

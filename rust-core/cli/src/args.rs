@@ -152,10 +152,14 @@ fn in_one_line(error: &clap::Error) -> Error {
         ),
         ErrorKind::NoEquals => Error::new(option, "needs a value"),
         ErrorKind::TooManyValues | ErrorKind::WrongNumberOfValues => {
-            let flag = Args::command()
-                .get_arguments()
-                .any(|a| a.get_long() == option.strip_prefix("--") && !a.get_action().takes_values());
-            let problem = if flag { "takes no value" } else { "takes one value" };
+            let flag = Args::command().get_arguments().any(|a| {
+                a.get_long() == option.strip_prefix("--") && !a.get_action().takes_values()
+            });
+            let problem = if flag {
+                "takes no value"
+            } else {
+                "takes one value"
+            };
             Error::new(option, problem)
         }
         _ => {
@@ -243,8 +247,8 @@ impl Args {
                 .trim()
                 .parse()
                 .map_err(|e: String| Error::new("--set", e))?;
-            let value = read_value(text.trim())
-                .map_err(|e| Error::new(format!("{path} (--set)"), e))?;
+            let value =
+                read_value(text.trim()).map_err(|e| Error::new(format!("{path} (--set)"), e))?;
             assignments.push(Assignment {
                 path,
                 value,

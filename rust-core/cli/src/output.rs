@@ -3,7 +3,9 @@
 use crate::folder::Staging;
 use crate::{GIT, Plan};
 use ferrocc::scenario::{Cell, Error};
-use ferrocc::trace::{EventRow, FlowMeter, FlowRow, LinkCounters, QueueRow, Recorder, Summary, Versions};
+use ferrocc::trace::{
+    EventRow, FlowMeter, FlowRow, LinkCounters, QueueRow, Recorder, Summary, Versions,
+};
 use ferrocc::transport::{Stats, Step};
 use ferrocc::units::{Bytes, Instant, Rate};
 use serde_json::json;

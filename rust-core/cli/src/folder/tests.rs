@@ -119,7 +119,15 @@ fn a_new_sweep_replaces_an_old_one() {
     write(&out.join("c=a,r=1"), "flows.csv", "");
     write(&out.join("c=kept"), "notes.txt", "mine");
     write(&out.join("c=foreign"), "summary.json", "{}");
-    let old = table(&["\"c=a,r=1\"", "c=b", "c=kept", "c=foreign", ".", "..", "./mine"]);
+    let old = table(&[
+        "\"c=a,r=1\"",
+        "c=b",
+        "c=kept",
+        "c=foreign",
+        ".",
+        "..",
+        "./mine",
+    ]);
     write(out, "sweep.csv", &old);
     write(out, "my.pcap", "");
     // While a new sweep is under way there is no table.
@@ -149,7 +157,10 @@ fn only_what_is_ours_is_an_earlier_run() {
         check(&out, &[cell]).is_err_and(|e| e.problem.contains("holds other things"))
     };
     let at = |name: &str| root.path().join(name);
-    for (i, text) in ["{}", "", r#"{"schema": 1, "scenario": "x"}"#].iter().enumerate() {
+    for (i, text) in ["{}", "", r#"{"schema": 1, "scenario": "x"}"#]
+        .iter()
+        .enumerate()
+    {
         let name = format!("summary-{i}");
         write(&at(&name), "summary.json", text);
         assert!(refused(&name, false) && refused(&name, true), "{text}");
@@ -179,7 +190,13 @@ fn a_run_replaces_exactly_its_own_files() {
     let root = tempfile::tempdir().unwrap();
     let place = root.path().join("run");
     write(&place, "summary.json", &summary("old"));
-    for name in ["run.json", "flows.csv", "queue.csv", "events.csv", "trace-0-1.pcap"] {
+    for name in [
+        "run.json",
+        "flows.csv",
+        "queue.csv",
+        "events.csv",
+        "trace-0-1.pcap",
+    ] {
         write(&place, name, "old");
     }
     for name in ["my.pcap", "flows-notes", "sweep.csv.bak"] {
@@ -189,7 +206,13 @@ fn a_run_replaces_exactly_its_own_files() {
     let staging = Staging::new(&place).unwrap();
     write(staging.folder(), "summary.json", &summary("new"));
     staging.commit().unwrap();
-    let left = ["flows-notes", "mine", "my.pcap", "summary.json", "sweep.csv.bak"];
+    let left = [
+        "flows-notes",
+        "mine",
+        "my.pcap",
+        "summary.json",
+        "sweep.csv.bak",
+    ];
     assert_eq!(names(&place), left);
     assert_eq!(names(root.path()), ["run"]);
 }
