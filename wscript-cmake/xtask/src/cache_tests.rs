@@ -123,13 +123,13 @@ fn a_living_entry_may_change_but_must_have_been_finished() {
 fn the_cache_follows_the_xdg_specification() {
     let path = |text: &str| Some(PathBuf::from(text));
     assert_eq!(
-        root_from(path("/x"), path("/home/u")).unwrap(),
+        root_from(path("/x"), path("/users/u")).unwrap(),
         Path::new("/x/ferrocc")
     );
-    let home = Path::new("/home/u/.cache/ferrocc");
-    assert_eq!(root_from(None, path("/home/u")).unwrap(), home);
-    assert_eq!(root_from(path("relative"), path("/home/u")).unwrap(), home);
-    assert_eq!(root_from(path(""), path("/home/u")).unwrap(), home);
+    let home = Path::new("/users/u/.cache/ferrocc");
+    assert_eq!(root_from(None, path("/users/u")).unwrap(), home);
+    assert_eq!(root_from(path("relative"), path("/users/u")).unwrap(), home);
+    assert_eq!(root_from(path(""), path("/users/u")).unwrap(), home);
     assert_eq!(root_from(None, None).unwrap_err().code, 2);
 }
 
