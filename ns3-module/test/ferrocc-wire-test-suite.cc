@@ -123,6 +123,12 @@ VectorsTestCase::CheckValid(const std::vector<uint8_t>& bytes,
     auto packet = Create<Packet>(PAYLOAD);
     packet->AddHeader(IcnHeader(bytes.data(), size));
     NS_TEST_ASSERT_MSG_EQ(packet->GetSize(), size + PAYLOAD, "the header adds its bytes");
+    std::ostringstream printed;
+    packet->Print(printed);
+    const std::string fields = ToText(IcnHeader(bytes.data(), size));
+    NS_TEST_ASSERT_MSG_NE(printed.str().find("ns3::IcnHeader (" + fields + ")"),
+                          std::string::npos,
+                          "Packet::Print shows the fields: " << printed.str());
 
     IcnHeader peeked;
     NS_TEST_ASSERT_MSG_EQ(peeked.Peek(*packet), size, "length, peeked");
@@ -160,6 +166,7 @@ VectorsTestCase::CheckInvalid(const std::vector<uint8_t>& bytes, const std::stri
 void
 VectorsTestCase::DoRun()
 {
+    Packet::EnablePrinting();
     std::ifstream file(FERROCC_VECTORS "/wire.json");
     if (!file)
     {

@@ -13,7 +13,7 @@ use crate::progress::{StepRecord, human, table};
 use crate::python::{self, Venv};
 use crate::runner::SCENARIOS;
 use crate::standalone::{self, Profile};
-use crate::{ns3_tree::Tree, runner, wheel};
+use crate::{runner, wheel};
 
 /// The program with the module's C++ test suites, built against the wheel.
 const WHEEL_TESTS: &str = "ferrocc-tests";
@@ -190,8 +190,18 @@ impl Checks<'_> {
             };
             let name = format!("c++ tests {}", profile.name());
             let what = "run the module's suites on the ns-3 wheel";
-            let mut suites = Command::new(build.program(WHEEL_TESTS));
-            self.command(&name, what, suites.current_dir(&self.context.repo));
+            let _ = self.context.progress.step(&name, what, |step| {
+                let log = self.context.logs.begin(&name)?;
+                let program = build.program(WHEEL_TESTS);
+                let suites = suites(&program)?;
+                for suite in &suites {
+                    step.note(suite);
+                    let mut test = Command::new(&program);
+                    test.arg(format!("--suite={suite}"));
+                    log.run(step, test.current_dir(&self.context.repo))?;
+                }
+                Ok(format!("{} suites passed", suites.len()))
+            });
             if profile == Profile::Release {
                 release = Some(build.program(SCENARIOS));
             }
@@ -214,7 +224,10 @@ impl Checks<'_> {
         let what = "run the module's suites in the ns-3 tree";
         let _ = self.context.progress.step(&name, what, |step| {
             let log = self.context.logs.begin(&name)?;
-            let suites = suites(&tree)?;
+            let program = tree.program("test-runner").ok_or_else(|| {
+                Failure::step(format!("{} has no test-runner", tree.root.display()))
+            })?;
+            let suites = suites(&program)?;
             for suite in &suites {
                 step.note(suite);
                 let mut test = Command::new("./test.py");
@@ -260,19 +273,19 @@ impl Checks<'_> {
     }
 }
 
-/// The names of the module's suites: with the module filter nothing else is compiled in.
-fn suites(tree: &Tree) -> Result<Vec<String>> {
-    let runner = tree
-        .program("test-runner")
-        .ok_or_else(|| Failure::step(format!("{} has no test-runner", tree.root.display())))?;
+/// The names of the module's suites in a test runner. Each is run in a process of its own, as ns-3
+/// asks for.
+fn suites(runner: &Path) -> Result<Vec<String>> {
     let text = output(Command::new(runner).arg("--list")).unwrap_or_default();
-    let suites: Vec<String> = text.lines().map(str::trim).map(str::to_owned).collect();
-    let ours: Vec<String> = suites
-        .into_iter()
+    let ours: Vec<String> = text
+        .lines()
+        .map(str::trim)
         .filter(|name| name.contains("ferrocc"))
+        .map(str::to_owned)
         .collect();
     if ours.is_empty() {
-        Err(Failure::step("the tree has no ferrocc test suite"))
+        let runner = runner.display();
+        Err(Failure::step(format!("{runner} has no ferrocc test suite")))
     } else {
         Ok(ours)
     }
