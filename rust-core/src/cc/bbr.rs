@@ -34,8 +34,7 @@
 mod model;
 mod recovery;
 
-use super::copa::{check_initial_window, initial_window};
-use super::range::check;
+use super::range::{check, check_initial_window};
 use super::{Allowance, Controller, Data, Loss, Phase, Restart, Sent, Setup, Snapshot, Timeout};
 use crate::units::{Bytes, Duration, Instant, Rate};
 use model::{FullPipe, PathModel};
@@ -197,7 +196,9 @@ impl Bbr {
     }
 
     fn initial_window(&self) -> f64 {
-        initial_window(&self.setup, self.config.initial_window_packets).max(MIN_WINDOW)
+        self.setup
+            .initial_window_or(self.config.initial_window_packets)
+            .max(MIN_WINDOW)
     }
 
     fn pacing_gain(&self) -> f64 {

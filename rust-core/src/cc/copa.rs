@@ -20,15 +20,11 @@
 //! start is over, the velocity 1; the delay filters are kept. The TCP-competitive mode (section
 //! 2.2 there) is not part of this controller yet: `delta` is what the parameters say.
 
-use super::loss_brake::{self, LossBrake};
-use super::range::check;
+use super::copa_window::CopaWindow;
+use super::range::{check, check_initial_window};
 use super::standing::StandingDelay;
-use super::velocity::{MAX_WINDOW, MIN_WINDOW, Move, VelocityWindow};
-use super::{
-    Allowance, Controller, Data, Loss, MAX_PACING, Phase, Restart, Setup, Snapshot, Timeout,
-};
-use crate::feedback::RecoveryGuard;
-use crate::units::{Bytes, Duration, Rate};
+use super::{Allowance, Controller, Data, Loss, Restart, Setup, Snapshot, Timeout};
+use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,34 +64,14 @@ impl Config {
     }
 }
 
-/// Zero (the transport's) or a possible window.
-pub(super) fn check_initial_window(packets: f64) -> Result<(), String> {
-    if packets == 0.0 {
-        return Ok(());
-    }
-    check("initial_window_packets", packets, MIN_WINDOW..=10_000.0)
-}
-
-/// The first window: the parameter's or else the transport's.
-pub(super) fn initial_window(setup: &Setup, packets: f64) -> f64 {
-    if packets == 0.0 {
-        setup.initial_window
-    } else {
-        packets
-    }
-}
-
 /// Copa.
 #[derive(Debug, Clone)]
 pub struct Copa {
     config: Config,
-    setup: Setup,
     /// The delta in force. The parameter's in default mode; the competitive mode will move it.
     delta: f64,
-    window: VelocityWindow,
+    window: CopaWindow,
     rtt: StandingDelay<Duration>,
-    brake: Option<LossBrake>,
-    timeouts: RecoveryGuard,
 }
 
 impl Copa {
@@ -104,12 +80,9 @@ impl Copa {
         config.validate()?;
         Ok(Copa {
             config: *config,
-            setup: *setup,
             delta: config.delta,
-            window: VelocityWindow::new(initial_window(setup, config.initial_window_packets)),
+            window: CopaWindow::new(setup, config.initial_window_packets, config.loss_brake),
             rtt: StandingDelay::new(Duration::from_secs_f64(config.min_rtt_window_s)),
-            brake: config.loss_brake.then(LossBrake::default),
-            timeouts: RecoveryGuard::default(),
         })
     }
 
@@ -119,98 +92,41 @@ impl Copa {
     }
 }
 
-/// Whether the rate of `cwnd` packets per `standing_rtt` is not above the target
-/// `1 / (delta * queue_delay)` (equations (2) and (3)).
-pub(super) fn is_below_target(
-    cwnd: f64,
-    standing_rtt: Duration,
-    delta: f64,
-    queue_delay: Duration,
-) -> bool {
-    // Both sides multiplied by delta * d_q * RTTstanding: nothing is divided, zero needs no case.
-    standing_rtt.as_secs_f64() >= delta * queue_delay.as_secs_f64() * cwnd
-}
-
-/// Copa's allowance: `cwnd`, paced at twice `cwnd / RTTstanding` once that is known.
-pub(super) fn allowance(cwnd: f64, standing_rtt: Option<Duration>, mss: Bytes) -> Allowance {
-    let cwnd = cwnd.clamp(MIN_WINDOW, MAX_WINDOW);
-    let pacing = standing_rtt.map(|rtt| {
-        let packets_per_sec = 2.0 * cwnd / rtt.as_secs_f64().max(1e-9);
-        Rate::from_packets_per_sec(packets_per_sec, mss).clamp(Rate::from_bps(1), MAX_PACING)
-    });
-    Allowance {
-        window: Bytes::from_packets(cwnd, mss),
-        pacing,
-    }
-}
-
 impl Controller for Copa {
     fn on_data(&mut self, data: &Data) {
-        let packets = data.bytes.as_packets(self.setup.mss);
         if let Some(rtt) = data.rtt {
             self.rtt.insert(data.now, rtt);
         }
         self.rtt.advance(data.now, data.srtt);
-        if let Some(brake) = &mut self.brake
-            && brake.on_data(data.now, data.pn, data.next_pn, packets, data.srtt)
-        {
-            self.window.scale(loss_brake::FACTOR);
+        if self.window.admit(data) {
+            let measured = self.rtt.standing().zip(self.queue_delay());
+            let increase =
+                measured.map(|(rtt, queue)| self.window.is_below_target(rtt, self.delta, queue));
+            self.window.step(data, self.delta, increase);
         }
-        if data.app_limited {
-            self.window.on_app_limited(data.now);
-            return;
-        }
-        let increase = match (self.rtt.standing(), self.queue_delay()) {
-            (Some(rtt), Some(queue)) => is_below_target(self.window.cwnd(), rtt, self.delta, queue),
-            _ if self.window.in_slow_start() => true,
-            // Cut before anything was measured: there is nothing to go by yet.
-            _ => return,
-        };
-        self.window.on_packets(&Move {
-            now: data.now,
-            srtt: data.srtt,
-            packets,
-            delta: self.delta,
-            increase,
-        });
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
-        if let Some(brake) = &mut self.brake {
-            for unit in loss.units {
-                brake.on_loss(unit.pn, unit.bytes.as_packets(self.setup.mss));
-            }
-        }
+        self.window.on_loss(loss);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout<'_>) {
-        if timeout
-            .units
-            .iter()
-            .any(|u| self.timeouts.is_new_episode(u.pn))
-        {
-            self.timeouts.begin(timeout.next_pn);
-            self.window.on_timeout();
-        }
+        self.window.on_timeout(timeout);
     }
 
     fn on_restart(&mut self, _restart: &Restart) {
-        self.window = VelocityWindow::new(initial_window(
-            &self.setup,
-            self.config.initial_window_packets,
-        ));
+        self.window.restart();
         self.rtt.clear();
-        self.brake = self.config.loss_brake.then(LossBrake::default);
         self.delta = self.config.delta;
     }
 
     fn allowance(&self) -> Allowance {
-        allowance(self.window.cwnd(), self.rtt.standing(), self.setup.mss)
+        self.window.allowance(self.rtt.standing())
     }
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
-            phase: phase(&self.window),
+            phase: self.window.phase(),
             delta: Some(self.delta),
             velocity: Some(self.window.velocity()),
             queue_delay: self.queue_delay(),
@@ -221,15 +137,6 @@ impl Controller for Copa {
 
     fn boxed_clone(&self) -> Box<dyn Controller> {
         Box::new(self.clone())
-    }
-}
-
-/// The phase in default mode.
-pub(super) fn phase(window: &VelocityWindow) -> Phase {
-    if window.in_slow_start() {
-        Phase::SlowStart
-    } else {
-        Phase::CongestionAvoidance
     }
 }
 

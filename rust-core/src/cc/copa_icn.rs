@@ -26,13 +26,10 @@
 //! DATA carries no timestamps at all, the RTT stands in for `Tdat` and the second and third point
 //! remain. Losses, timeouts and application-limited rounds are treated as in Copa.
 
-use super::copa::{allowance, check_initial_window, initial_window, is_below_target, phase};
-use super::loss_brake::{self, LossBrake};
-use super::range::check;
+use super::copa_window::CopaWindow;
+use super::range::{check, check_initial_window};
 use super::standing::StandingDelay;
-use super::velocity::{Move, VelocityWindow};
 use super::{Allowance, Controller, Data, Loss, Restart, Sent, Setup, Snapshot, Timeout};
-use crate::feedback::RecoveryGuard;
 use crate::units::{Bytes, Duration, Instant, OneWay};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -240,10 +237,8 @@ pub struct CopaIcn {
     config: Config,
     setup: Setup,
     delta: f64,
-    window: VelocityWindow,
+    window: CopaWindow,
     path: Path,
-    brake: Option<LossBrake>,
-    timeouts: RecoveryGuard,
 }
 
 impl CopaIcn {
@@ -254,10 +249,8 @@ impl CopaIcn {
             config: *config,
             setup: *setup,
             delta: config.delta(0.0),
-            window: VelocityWindow::new(initial_window(setup, config.initial_window_packets)),
+            window: CopaWindow::new(setup, config.initial_window_packets, config.loss_brake),
             path: Path::new(config),
-            brake: config.loss_brake.then(LossBrake::default),
-            timeouts: RecoveryGuard::default(),
         })
     }
 
@@ -285,65 +278,33 @@ impl Controller for CopaIcn {
     }
 
     fn on_data(&mut self, data: &Data) {
-        let packets = data.bytes.as_packets(self.setup.mss);
         self.path.on_data(data, &self.config, self.setup.mss);
-        if let Some(brake) = &mut self.brake
-            && brake.on_data(data.now, data.pn, data.next_pn, packets, data.srtt)
-        {
-            self.window.scale(loss_brake::FACTOR);
-        }
-        if data.app_limited {
-            self.window.on_app_limited(data.now);
+        if !self.window.admit(data) {
             return;
         }
         let queue_delay = self.path.queue_delay(self.config.probe_memory);
-        let increase = match (self.path.rtt.standing(), queue_delay) {
-            (Some(rtt), Some(queue)) => {
-                if self.config.delta_update == DeltaUpdate::EveryData || data.round_start {
-                    self.delta = self.config.delta(self.rate_mbps(rtt));
-                }
-                is_below_target(self.window.cwnd(), rtt, self.delta, queue)
+        let measured = self.path.rtt.standing().zip(queue_delay);
+        let increase = measured.map(|(rtt, queue)| {
+            if self.config.delta_update == DeltaUpdate::EveryData || data.round_start {
+                self.delta = self.config.delta(self.rate_mbps(rtt));
             }
-            _ if self.window.in_slow_start() => true,
-            // Cut before anything was measured: there is nothing to go by yet.
-            _ => return,
-        };
-        self.window.on_packets(&Move {
-            now: data.now,
-            srtt: data.srtt,
-            packets,
-            delta: self.delta,
-            increase,
+            self.window.is_below_target(rtt, self.delta, queue)
         });
+        self.window.step(data, self.delta, increase);
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
-        if let Some(brake) = &mut self.brake {
-            for unit in loss.units {
-                brake.on_loss(unit.pn, unit.bytes.as_packets(self.setup.mss));
-            }
-        }
+        self.window.on_loss(loss);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout<'_>) {
-        if timeout
-            .units
-            .iter()
-            .any(|u| self.timeouts.is_new_episode(u.pn))
-        {
-            self.timeouts.begin(timeout.next_pn);
-            self.window.on_timeout();
-        }
+        self.window.on_timeout(timeout);
     }
 
     fn on_restart(&mut self, _restart: &Restart) {
-        self.window = VelocityWindow::new(initial_window(
-            &self.setup,
-            self.config.initial_window_packets,
-        ));
+        self.window.restart();
         self.path = Path::new(&self.config);
         self.delta = self.config.delta(0.0);
-        self.brake = self.config.loss_brake.then(LossBrake::default);
     }
 
     fn wants_probe(&self, now: Instant) -> bool {
@@ -355,12 +316,12 @@ impl Controller for CopaIcn {
     }
 
     fn allowance(&self) -> Allowance {
-        allowance(self.window.cwnd(), self.path.rtt.standing(), self.setup.mss)
+        self.window.allowance(self.path.rtt.standing())
     }
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
-            phase: phase(&self.window),
+            phase: self.window.phase(),
             delta: Some(self.delta),
             velocity: Some(self.window.velocity()),
             queue_delay: self.path.queue_delay(self.config.probe_memory),

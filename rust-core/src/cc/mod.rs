@@ -20,6 +20,7 @@ pub mod fixed;
 pub mod newreno;
 pub mod registry;
 
+mod copa_window;
 mod hystart;
 mod loss_brake;
 mod range;
@@ -55,6 +56,15 @@ impl Setup {
     pub const PAPER_PACKET_SIZE: Bytes = Bytes::new(1358);
     /// RFC 6928: ten packets.
     pub const INITIAL_WINDOW: f64 = 10.0;
+
+    /// The first window that a controller's parameter asks for; zero takes the transport's. Packets.
+    fn initial_window_or(&self, packets: f64) -> f64 {
+        if packets == 0.0 {
+            self.initial_window
+        } else {
+            packets
+        }
+    }
 }
 
 impl Default for Setup {

@@ -15,6 +15,14 @@ pub(super) fn check(field: &str, value: f64, range: RangeInclusive<f64>) -> Resu
     }
 }
 
+/// Checks a first window in packets: zero, which is the transport's, or 2 to 10000.
+pub(super) fn check_initial_window(packets: f64) -> Result<(), String> {
+    if packets == 0.0 {
+        return Ok(());
+    }
+    check("initial_window_packets", packets, 2.0..=10_000.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::check;

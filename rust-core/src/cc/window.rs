@@ -45,11 +45,7 @@ impl Window {
         if setup.mss.is_zero() {
             return Err("mss: a packet of 0 bytes carries nothing, give at least 1".to_string());
         }
-        let initial = if initial == 0.0 {
-            setup.initial_window
-        } else {
-            initial
-        };
+        let initial = setup.initial_window_or(initial);
         if !(1.0..=1e6).contains(&initial) {
             return Err(format!(
                 "initial_window_packets: {initial} is not in 1..1e6 (nor 0, the transport's own)"

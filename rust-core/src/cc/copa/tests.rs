@@ -1,7 +1,8 @@
+use super::super::Phase;
 use super::super::test_net::{Net, Path};
 use super::*;
 use crate::cc::{Data, LossCause, LostUnit, RestartCause};
-use crate::units::{Bytes, Instant, OneWay};
+use crate::units::{Bytes, Instant, OneWay, Rate};
 use std::fmt::Write;
 
 const MSS: Bytes = Setup::PAPER_MSS;
