@@ -246,6 +246,19 @@ def min_in_flight_before_join(run: Run) -> float:
 
 
 @metric(
+    "mean_in_flight_before_join",
+    claims=["C2-fig6"],
+    unit="B",
+    formula="mean of flow 1's in-flight over [start_1 + 1 s, start_2]",
+)
+def mean_in_flight_before_join(run: Run) -> float:
+    """Mean in-flight of the first flow while it is alone, its first second left out."""
+    one, two = _first(run, 2)[:2]
+    since, until = one.start_s + START_UP_S, min(two.start_s, one.end_s)
+    return mean_of(run, one, "in_flight_bytes", since, until)
+
+
+@metric(
     "in_flight_gap_after_join",
     claims=["C2-fig6"],
     unit="1",

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 use ferrocc::scenario::{Assignment, Error, Path, read_value};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Options, as text: what they mean is the scenario model's business.
 #[derive(Debug, Clone, Default, Parser)]
@@ -68,6 +68,13 @@ pub struct Args {
     /// Sets any field of the scenario model; repeatable.
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
+    /// Sweeps a field, in the stead of the scenario's sweep of it; VALUES is a JSON list;
+    /// repeatable.
+    #[arg(long, value_name = "PATH=VALUES")]
+    pub sweep: Vec<String>,
+    /// Makes only the run of the sweep that is called so; its results go straight into DIR.
+    #[arg(long, value_name = "NAME")]
+    pub cell: Option<String>,
     /// Writes a pcap file per device.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub pcap: Option<bool>,
@@ -89,6 +96,9 @@ pub struct Args {
     /// Prints the resolved scenario instead of running it.
     #[arg(long)]
     pub describe: bool,
+    /// Prints all runs, resolved, as one JSON object instead of making them.
+    #[arg(long)]
+    pub plan: bool,
 }
 
 /// What reading the options gave.
@@ -171,6 +181,25 @@ fn in_one_line(error: &clap::Error) -> Error {
 }
 
 impl Args {
+    /// The axes that `--sweep` gives, as in a scenario file.
+    pub(crate) fn axes(&self) -> Result<Map<String, Value>, Error> {
+        let mut axes = Map::new();
+        for sweep in &self.sweep {
+            let Some((path, text)) = sweep.split_once('=') else {
+                let problem =
+                    format!("\"{sweep}\" has no values (accepted: --sweep=path=[values])");
+                return Err(Error::new("--sweep", problem));
+            };
+            let path = path.trim();
+            let values =
+                read_value(text.trim()).map_err(|e| Error::new(format!("{path} (--sweep)"), e))?;
+            if axes.insert(path.to_owned(), values).is_some() {
+                return Err(Error::new(format!("{path} (--sweep)"), "is swept twice"));
+            }
+        }
+        Ok(axes)
+    }
+
     /// What the options change in the scenario, in the order in which they apply.
     pub(crate) fn assignments(&self) -> Result<Vec<Assignment>, Error> {
         let text = |text: &String| Value::from(text.as_str());

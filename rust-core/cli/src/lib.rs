@@ -20,6 +20,9 @@ pub use library::{Embedded, scenarios};
 pub use output::RunWriter;
 pub use text::list;
 
+/// Most runs of a sweep that a message lists.
+const MOST_LISTED: usize = 20;
+
 /// The scenario that runs when none is named.
 pub const DEMO: &str = "demo";
 
@@ -108,7 +111,14 @@ pub fn parse(command: &[String]) -> Result<Plan, Error> {
         Some(cwd) => return Err(Error::new("--cwd", format!("\"{cwd}\" is not a folder"))),
     };
     let (name, file) = load(args.scenario.as_deref().unwrap_or(DEMO), &cwd)?;
-    let plan = scenario::resolve(&name, file, &args.assignments()?, &Embedded)?;
+    let (axes, assignments) = (args.axes()?, args.assignments()?);
+    let mut plan = scenario::resolve_sweep(&name, file, axes, &assignments, &Embedded)?;
+    if let Some(cell) = &args.cell {
+        keep_one(&mut plan, cell)?;
+    }
+    if args.plan {
+        return Ok(Plan::print(text::plan(&plan), command));
+    }
     if args.describe {
         return Ok(Plan::print(text::describe(&plan)?, command));
     }
@@ -142,6 +152,32 @@ pub fn parse(command: &[String]) -> Result<Plan, Error> {
     let folders: Vec<PathBuf> = (0..plan.cells.len()).map(|i| plan.folder(i)).collect();
     folder::check(&plan.out, &folders)?;
     Ok(plan)
+}
+
+/// Makes a single run of `plan`: the one of its sweep that is called `name`.
+fn keep_one(plan: &mut scenario::Plan, name: &str) -> Result<(), Error> {
+    if plan.axes.is_empty() {
+        let problem =
+            format!("\"{name}\": there is no sweep (accepted: a scenario or --sweep that is one)");
+        return Err(Error::new("--cell", problem));
+    }
+    let Some(index) = plan.cells.iter().position(|cell| cell.name == name) else {
+        let names = plan.cells.iter().map(|cell| cell.name.as_str());
+        return Err(if plan.cells.len() <= MOST_LISTED {
+            Error::unknown("--cell", "run", name, names)
+        } else {
+            let problem = format!(
+                "unknown run \"{name}\" (accepted: one of the {} that --describe lists)",
+                plan.cells.len()
+            );
+            Error::new("--cell", problem)
+        });
+    };
+    let mut cell = plan.cells.swap_remove(index);
+    cell.name.clear();
+    plan.axes.clear();
+    plan.cells = vec![cell];
+    Ok(())
 }
 
 /// The name and the content of an embedded scenario or of a file.

@@ -179,6 +179,88 @@ fn a_sweep_has_a_folder_for_each_run() {
 }
 
 #[test]
+fn axes_on_the_command_line_replace_and_add() {
+    let names = |args: &[&str]| -> Vec<String> {
+        let plan = parse(args).unwrap();
+        plan.cells.into_iter().map(|cell| cell.name).collect()
+    };
+    let sweep = "--scenario=smoke/all-controllers";
+    assert_eq!(
+        names(&[
+            sweep,
+            r#"--sweep=flows[*].controller=["copa"]"#,
+            "--sweep=run=[2,3]"
+        ]),
+        ["controller=copa,run=2", "controller=copa,run=3"]
+    );
+    assert_eq!(
+        names(&[BASE, r#"--sweep=topology.rtprop=["9 ms"]"#]),
+        ["rtprop=9ms"]
+    );
+    let refused = |arg: &str| error(&[BASE, FIXED, arg]);
+    assert_eq!(
+        refused("--sweep=run"),
+        "--sweep: \"run\" has no values (accepted: --sweep=path=[values])"
+    );
+    assert_eq!(
+        refused("--sweep=run=3"),
+        "sweep.run: a number is not a list of values"
+    );
+    assert!(refused("--sweep=run=[]").contains("the list is empty"));
+    assert_eq!(
+        error(&[BASE, "--sweep=run=[1,2]", "--run=3"]),
+        "run (--sweep): is set by --run, too (accepted: one of both)"
+    );
+    assert_eq!(
+        error(&[BASE, "--sweep=run=[1]", "--sweep=run=[2]"]),
+        "run (--sweep): is swept twice"
+    );
+    assert!(refused("--sweep=extends=[1]").contains("cannot be swept"));
+}
+
+#[test]
+fn one_run_of_a_sweep_is_a_run_of_its_own() {
+    let sweep = [BASE, FIXED, "--sweep=run=[4,5]"];
+    let whole = parse(&sweep).unwrap();
+    let one = parse(&[&sweep[..], &["--cell=run=5", "--out=o"]].concat()).unwrap();
+    assert!(!one.is_sweep());
+    assert_eq!(one.cells[0].name, "");
+    assert_eq!(one.folder(0), Path::new("o"));
+    assert_eq!(one.cells[0].scenario, whole.cells[1].scenario);
+    assert_eq!(
+        error(&[&sweep[..], &["--cell=run=6"]].concat()),
+        "--cell: unknown run \"run=6\" (accepted: run=4, run=5; did you mean run=4?)"
+    );
+    assert!(error(&[BASE, "--cell=run=1"]).contains("there is no sweep"));
+    let runs: Vec<String> = (1..40).map(|n| n.to_string()).collect();
+    let many = format!("--sweep=run=[{}]", runs.join(","));
+    assert!(error(&[BASE, &many, "--cell=run=0"]).contains("one of the 39 that --describe lists"));
+}
+
+#[test]
+fn a_plan_tells_programs_every_run_in_full() {
+    let sweep = [BASE, FIXED, r#"--sweep=topology.rtprop=["9 ms","10 ms"]"#];
+    let plan = parse(&[&sweep[..], &["--plan"]].concat()).unwrap();
+    assert!(matches!(plan.action, Action::Print) && plan.text.ends_with("}\n"));
+    let shown: Value = serde_json::from_str(&plan.text).unwrap();
+    assert_eq!(
+        (&shown["schema"], &shown["scenario"]),
+        (&1.into(), &"base/topo-1".into())
+    );
+    assert_eq!(shown["axes"], serde_json::json!(["topology.rtprop"]));
+    let runs = parse(&sweep).unwrap().cells;
+    assert_eq!(shown["cells"].as_array().unwrap().len(), runs.len());
+    for (shown, run) in shown["cells"].as_array().unwrap().iter().zip(&runs) {
+        assert_eq!(shown["name"], run.name.as_str());
+        assert_eq!(
+            shown["config"],
+            serde_json::to_value(&run.scenario).unwrap()
+        );
+    }
+    assert_eq!(shown["cells"][1]["settings"]["topology.rtprop"], "10 ms");
+}
+
+#[test]
 fn bad_input_is_told_in_one_line() {
     let base = |arg: &str| error(&[BASE, FIXED, arg]);
     assert_eq!(

@@ -4,7 +4,11 @@ use crate::library;
 use ferrocc::cc::registry::CONTROLLERS;
 use ferrocc::scenario::registry::{AQMS, Entry, RECOVERIES, missing_controllers};
 use ferrocc::scenario::{Error, Plan};
+use serde_json::json;
 use std::fmt::Write as _;
+
+/// Version of what [`plan`] prints.
+const PLAN_SCHEMA: u32 = 1;
 
 /// Scenarios, controllers, recoveries and AQMs, a line each.
 pub fn list() -> Result<String, Error> {
@@ -71,4 +75,24 @@ pub(crate) fn describe(plan: &Plan) -> Result<String, Error> {
     writeln!(text, "\nthe first of them:\n{}", json(&first.scenario)?)
         .expect("writing to a string");
     Ok(text)
+}
+
+/// All runs with their values on the axes and their resolved scenarios, for programs.
+pub(crate) fn plan(plan: &Plan) -> String {
+    let cells: Vec<_> = plan
+        .cells
+        .iter()
+        .map(|cell| {
+            let settings: serde_json::Map<_, _> = cell.settings.iter().cloned().collect();
+            json!({ "name": cell.name, "settings": settings, "config": cell.scenario })
+        })
+        .collect();
+    let all = json!({
+        "schema": PLAN_SCHEMA,
+        "scenario": plan.name,
+        "description": plan.description,
+        "axes": plan.axes,
+        "cells": cells,
+    });
+    format!("{all}\n")
 }

@@ -22,6 +22,8 @@ pub use error::Error;
 pub use json::{read, read_value};
 pub use model::{Access, Algorithm, Bottleneck, Clock, Flow, Links, Scenario, Topology, Trace};
 pub use path::Path;
-pub use resolve::{Assignment, Cell, DEFAULT_RECEIVERS, Library, MAX_FLOWS, Plan, resolve};
+pub use resolve::{
+    Assignment, Cell, DEFAULT_RECEIVERS, Library, MAX_FLOWS, Plan, resolve, resolve_sweep,
+};
 pub use schema::schema;
 pub use sweep::MAX_CELLS;

@@ -75,17 +75,38 @@ pub fn resolve(
     assignments: &[Assignment],
     library: &dyn Library,
 ) -> Result<Plan, Error> {
+    resolve_sweep(name, file, Map::new(), assignments, library)
+}
+
+/// [`resolve`] with axes (path: list of values) that replace those of the scenario's sweep or are
+/// added to them.
+pub fn resolve_sweep(
+    name: &str,
+    file: Value,
+    sweep: Map<String, Value>,
+    assignments: &[Assignment],
+    library: &dyn Library,
+) -> Result<Plan, Error> {
     if let Some(a) = assignments.iter().find(|a| sweep::is_structure(&a.path)) {
         let field = format!("{} ({})", a.path, a.option);
         return Err(Error::new(field, "can only be given in a scenario file"));
     }
     let mut merged = extend(file, library, MAX_EXTENDS)?;
+    let given = sweep::axes(sweep.into())?;
     let sweep = match &mut merged {
         Value::Object(fields) => fields.shift_remove("sweep"),
         _ => return Err(Error::new(name, "a scenario is a JSON object")),
     };
+    let setting = |axis: &Axis| assignments.iter().find(|a| a.path.covers(&axis.path));
     let mut axes = sweep::axes(sweep.unwrap_or(Value::Null))?;
-    axes.retain(|axis| !assignments.iter().any(|a| a.path.covers(&axis.path)));
+    axes.retain(|axis| setting(axis).is_none());
+    for axis in given {
+        if let Some(a) = setting(&axis) {
+            let problem = format!("is set by {}, too (accepted: one of both)", a.option);
+            return Err(Error::new(format!("{} (--sweep)", axis.path), problem));
+        }
+        sweep::put(&mut axes, axis);
+    }
     let cells = sweep::cells(&axes)?;
     let single = axes.is_empty();
     let mut done = Vec::with_capacity(cells.len());

@@ -80,6 +80,14 @@ pub(crate) fn axes(sweep: Value) -> Result<Vec<Axis>, Error> {
     Ok(axes)
 }
 
+/// Puts `axis` in the stead of the one of its path, or at the end.
+pub(crate) fn put(axes: &mut Vec<Axis>, axis: Axis) {
+    match axes.iter_mut().find(|a| a.path == axis.path) {
+        Some(old) => *old = axis,
+        None => axes.push(axis),
+    }
+}
+
 /// All combinations, the last axis fastest. Without axes there is one, without a name.
 pub(crate) fn cells(axes: &[Axis]) -> Result<Vec<Combination>, Error> {
     let count = axes

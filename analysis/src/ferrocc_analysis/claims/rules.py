@@ -1,0 +1,158 @@
+"""How numbers become verdicts. All functions are pure.
+
+- "more than x": reproduced where the whole interval is at least x; partly where the direction
+  holds, that is where the interval is above 0.
+- "about x": the mean is within 25 % of x.
+- "best", "lowest", "highest": at every point of a sweep; intervals that overlap give partly.
+- "below", "at least", ...: the interval is on the right side of the bound; partly where only the
+  mean is.
+- A claim with several clauses is reproduced where all of them are, not reproduced where none is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ..stats import t_interval
+from .model import Verdict
+
+#: What "about" means: the largest distance from the number named, as a share of it.
+ABOUT: Final = 0.25
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over `n` runs with its 95 % Student-t interval.
+
+    With one run, or where all runs give the same number, `low` and `high` are the mean itself:
+    nothing is known about chance, or there is none. `samples` are the runs' numbers.
+    """
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    samples: tuple[float, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Whether the interval says anything about chance."""
+        return self.n > 1
+
+    def scaled(self, factor: float) -> Estimate:
+        """In a unit that is `1 / factor` of this one."""
+        ends = sorted((self.low * factor, self.high * factor))
+        return Estimate(
+            self.mean * factor, ends[0], ends[1], self.n, tuple(s * factor for s in self.samples)
+        )
+
+
+def estimate(samples: Iterable[float]) -> Estimate:
+    """The mean of `samples` (one per run) and its interval. There must be one at least."""
+    values = tuple(float(s) for s in samples)
+    if not values:
+        raise ValueError("no samples")
+    mean, low, high = (float(a[0]) for a in t_interval(np.array(values)[:, np.newaxis]))
+    if math.isnan(low):
+        low = high = mean
+    return Estimate(mean, low, high, len(values), values)
+
+
+def ratio(of: Sequence[float], to: Sequence[float]) -> Estimate:
+    """The ratio of two means with its 95 % interval.
+
+    Samples with equal places come from runs of equal number, which share their random draws: if
+    there are as many of both, the interval is that of their ratios' mean in place (of_i / to_i).
+    """
+    if len(of) == len(to):
+        return estimate(a / b for a, b in zip(of, to, strict=True))
+    bottom = sum(to) / len(to)
+    return estimate(a / bottom for a in of)
+
+
+def more_than(value: Estimate, bound: float, nothing: float = 0.0) -> Verdict:
+    """The verdict on "more than `bound`"; `nothing` is the value of no effect at all."""
+    if value.low >= bound:
+        return Verdict.REPRODUCED
+    return Verdict.PARTLY if value.low > nothing else Verdict.NOT_REPRODUCED
+
+
+def about(value: float, expected: float, share: float = ABOUT) -> Verdict:
+    """The verdict on "about `expected`"."""
+    near = abs(value - expected) <= share * abs(expected) * (1 + 1e-12)
+    return Verdict.REPRODUCED if near else Verdict.NOT_REPRODUCED
+
+
+def at_least(value: Estimate, bound: float) -> Verdict:
+    """Whether a value is `bound` or more: surely, on average only, or not."""
+    if value.low >= bound:
+        return Verdict.REPRODUCED
+    return Verdict.PARTLY if value.mean >= bound else Verdict.NOT_REPRODUCED
+
+
+def at_most(value: Estimate, bound: float) -> Verdict:
+    """Whether a value is `bound` or less: surely, on average only, or not."""
+    if value.high <= bound:
+        return Verdict.REPRODUCED
+    return Verdict.PARTLY if value.mean <= bound else Verdict.NOT_REPRODUCED
+
+
+def below(one: Estimate, other: Estimate) -> Verdict:
+    """Whether `one` is smaller than `other`: surely, with overlapping intervals, or not."""
+    if one.high < other.low:
+        return Verdict.REPRODUCED
+    return Verdict.PARTLY if one.mean < other.mean else Verdict.NOT_REPRODUCED
+
+
+def lowest(one: Sequence[Estimate], others: Sequence[Sequence[Estimate]]) -> Verdict:
+    """Whether `one` is below each of `others` at every point.
+
+    `one` has an estimate per point, `others` one such list per rival.
+    """
+    if not one or not others:
+        raise ValueError("nothing to compare with")
+    return worst(below(a, b) for rival in others for a, b in zip(one, rival, strict=True))
+
+
+def highest(one: Sequence[Estimate], others: Sequence[Sequence[Estimate]]) -> Verdict:
+    """Whether `one` is above each of `others` at every point; see `lowest`."""
+    if not one or not others:
+        raise ValueError("nothing to compare with")
+    return worst(below(b, a) for rival in others for a, b in zip(one, rival, strict=True))
+
+
+def increasing(points: Sequence[Estimate]) -> Verdict:
+    """Whether every point is above the one before it."""
+    if len(points) < 2:
+        raise ValueError("nothing to compare with")
+    return worst(below(a, b) for a, b in itertools.pairwise(points))
+
+
+def decreasing(points: Sequence[Estimate]) -> Verdict:
+    """Whether every point is below the one before it."""
+    return increasing(points[::-1])
+
+
+def holds(condition: bool) -> Verdict:
+    """The verdict on something that is so or is not."""
+    return Verdict.REPRODUCED if condition else Verdict.NOT_REPRODUCED
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The worst of `verdicts`, for a clause that speaks of every point."""
+    order = [Verdict.NOT_REPRODUCED, Verdict.PARTLY, Verdict.REPRODUCED]
+    return min(verdicts, key=order.index)
+
+
+def overall(clauses: Iterable[Verdict]) -> Verdict:
+    """A claim's verdict from those of its clauses: all, some or none of them hold."""
+    found = set(clauses)
+    if not found:
+        raise ValueError("a claim needs a clause")
+    return found.pop() if len(found) == 1 else Verdict.PARTLY
