@@ -2,6 +2,7 @@
 
 # These include generated headers, which exist once cargo has run.
 set(FERROCC_BRIDGE_SOURCES
+    helper/scenario-flow.cc
     helper/scenario-flows.cc
     helper/scenario-links.cc
     helper/scenario-network.cc
@@ -27,6 +28,7 @@ set(FERROCC_SOURCES
     model/icn-l4-protocol.cc
     model/icn-receiver-application.cc
     model/ipv4-hashed-routing.cc
+    model/node-clock.cc
     model/reordering-point-to-point-channel.cc
 )
 
@@ -48,6 +50,7 @@ set(FERROCC_HEADERS
     model/icn-receiver.h
     model/icn-replica-application.h
     model/ipv4-hashed-routing.h
+    model/node-clock.h
     model/ns3-compat.h
     model/reordering-point-to-point-channel.h
 )
