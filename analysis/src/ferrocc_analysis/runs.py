@@ -164,6 +164,18 @@ class Run:
             return None
         return count + _number(self._configured("topology", "bottleneck", "device_queue"), 0)
 
+    def setting(self, path: str) -> Any:
+        """The value of the resolved configuration at `path`, such as `flows.0.size`; None if there
+        is none.
+        """
+        value: Any = self.config
+        for key in path.split("."):
+            if isinstance(value, list) and key.isdigit() and int(key) < len(value):
+                value = value[int(key)]
+            else:
+                value = value.get(key) if isinstance(value, dict) else None
+        return value
+
     def _configured(self, *path: str) -> Any:
         """The value at `path` in the configuration; None if there is none."""
         value: Any = self.config

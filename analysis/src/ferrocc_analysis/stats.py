@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,6 +43,68 @@ class Series:
     low: Array
     high: Array
     runs: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over `n` runs with its 95 % Student-t interval.
+
+    With one run, or where all runs give the same number, `low` and `high` are the mean itself:
+    nothing is known about chance, or there is none. `samples` are the runs' numbers.
+    """
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    samples: tuple[float, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Whether the interval says anything about chance."""
+        return self.n > 1
+
+    def scaled(self, factor: float) -> Estimate:
+        """In a unit that is `1 / factor` of this one."""
+        ends = sorted((self.low * factor, self.high * factor))
+        return Estimate(
+            self.mean * factor, ends[0], ends[1], self.n, tuple(s * factor for s in self.samples)
+        )
+
+
+def estimate(samples: Iterable[float]) -> Estimate:
+    """The mean of `samples` (one per run, one at least) and its interval."""
+    values = tuple(float(s) for s in samples)
+    if not values:
+        raise ValueError("no samples")
+    mean, low, high = (float(a[0]) for a in t_interval(np.array(values)[:, np.newaxis]))
+    if math.isnan(low):
+        low = high = mean
+    return Estimate(mean, low, high, len(values), values)
+
+
+def difference(one: Estimate, other: Estimate) -> Estimate:
+    """The mean of `one` minus `other`, run by run: equal places are runs of equal number, which
+    share their random draws. Both need as many samples.
+    """
+    return estimate(a - b for a, b in zip(one.samples, other.samples, strict=True))
+
+
+def ratio(one: Estimate, other: Estimate) -> Estimate:
+    """The ratio r of two means over the same runs, mean(a) / mean(b), with its 95 % interval.
+
+    The interval is that of the ratio estimator (Cochran, "Sampling Techniques", section 2.11):
+    r -+ t(n - 1) * s / (sqrt(n) * mean(b)), s the standard deviation of a_i - r b_i. A ratio of
+    means, not a mean of ratios, which single small b_i would rule. `samples` are a_i / mean(b).
+    """
+    if len(one.samples) != len(other.samples):
+        raise ValueError("the two have different numbers of runs")
+    if other.mean == 0:
+        raise ValueError("the denominator is 0 on average")
+    r = one.mean / other.mean
+    rest = estimate(a - r * b for a, b in zip(one.samples, other.samples, strict=True))
+    half = (rest.high - rest.low) / 2 / abs(other.mean)
+    return Estimate(r, r - half, r + half, one.n, tuple(a / other.mean for a in one.samples))
 
 
 def t_interval(values: Array, level: float = CONFIDENCE) -> tuple[Array, Array, Array]:

@@ -31,8 +31,9 @@ use super::range::{check, check_initial_window};
 use super::standing::StandingDelay;
 use super::{Allowance, Controller, Data, Loss, Restart, Sent, Setup, Snapshot, Timeout};
 use crate::units::{Bytes, Duration, Instant, OneWay};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 
 /// Which rate equation (7) takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +65,65 @@ pub enum DeltaUpdate {
     EveryRound,
 }
 
+/// Which delay the queueing delay T_q is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueDelay {
+    /// The one-way delay of DATA, equation (5).
+    OneWay,
+    /// The round-trip time, as in Copa; timestamps are not looked at.
+    RoundTrip,
+}
+
+/// What delta is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Delta {
+    /// `min(delta_max, a rate^2 + b)`, equation (7).
+    Rate,
+    /// A constant, as in Copa, 1/packets.
+    Fixed(f64),
+}
+
+impl Delta {
+    /// The word for [`Delta::Rate`].
+    const RATE: &str = "rate";
+}
+
+impl Serialize for Delta {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Delta::Rate => serializer.serialize_str(Delta::RATE),
+            Delta::Fixed(delta) => serializer.serialize_f64(*delta),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Delta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Delta, D::Error> {
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(word) if word == Delta::RATE => Ok(Delta::Rate),
+            serde_json::Value::Number(n) => Ok(Delta::Fixed(n.as_f64().unwrap_or(f64::NAN))),
+            other => Err(serde::de::Error::custom(format!(
+                "{other} is not accepted (accepted: rate, or a number)"
+            ))),
+        }
+    }
+}
+
+impl JsonSchema for Delta {
+    fn schema_name() -> Cow<'static, str> {
+        "Delta".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "const": Delta::RATE }, { "type": "number" }] })
+    }
+}
+
 /// How long a probe's sample counts in `Tdat_min`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -80,6 +140,10 @@ pub enum ProbeMemory {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
+    /// Which delay T_q is taken from.
+    pub queue_delay: QueueDelay,
+    /// What delta is: `rate`, equation (7), or a constant in 1/packets, 0.001 to 10.
+    pub delta: Delta,
     /// `a` of equation (7), 1/(packets Mbps^2), 0 to 1. Zero makes delta constant.
     pub a_per_mbps2: f64,
     /// `b` of equation (7): delta at rate zero, 1/packets, 0.001 to `delta_max`.
@@ -113,6 +177,8 @@ impl Default for Config {
     /// The Copa-ICN paper, section 4.2.
     fn default() -> Config {
         Config {
+            queue_delay: QueueDelay::OneWay,
+            delta: Delta::Rate,
             a_per_mbps2: 4.5e-5,
             b: 0.05,
             delta_max: 0.5,
@@ -132,6 +198,9 @@ impl Default for Config {
 
 impl Config {
     fn validate(&self) -> Result<(), String> {
+        if let Delta::Fixed(delta) = self.delta {
+            check("delta", delta, 0.001..=10.0)?;
+        }
         check("a_per_mbps2", self.a_per_mbps2, 0.0..=1.0)?;
         check("delta_max", self.delta_max, 0.001..=10.0)?;
         check("b", self.b, 0.001..=self.delta_max)?;
@@ -141,9 +210,12 @@ impl Config {
         check_initial_window(self.initial_window_packets)
     }
 
-    /// Equation (7) with its bound.
-    fn delta(&self, rate_mbps: f64) -> f64 {
-        (self.a_per_mbps2 * rate_mbps * rate_mbps + self.b).min(self.delta_max)
+    /// Delta at a rate: equation (7) with its bound, unless it is constant.
+    fn delta_at(&self, rate_mbps: f64) -> f64 {
+        match self.delta {
+            Delta::Rate => (self.a_per_mbps2 * rate_mbps * rate_mbps + self.b).min(self.delta_max),
+            Delta::Fixed(delta) => delta,
+        }
     }
 }
 
@@ -186,7 +258,7 @@ impl Path {
                 self.rtt.insert_base(data.now, rtt);
             }
         }
-        if let Some(sample) = self.one_way_sample(data) {
+        if let Some(sample) = self.delay_sample(data, config.queue_delay) {
             if queued {
                 self.one_way.insert(data.now, sample);
             } else {
@@ -203,9 +275,9 @@ impl Path {
         }
     }
 
-    /// Tdat, or the RTT as long as no DATA carried a timestamp.
-    fn one_way_sample(&mut self, data: &Data) -> Option<OneWay> {
-        if data.one_way.is_some() {
+    /// Tdat; the RTT if that is wanted, or as long as no DATA carried a timestamp.
+    fn delay_sample(&mut self, data: &Data, wanted: QueueDelay) -> Option<OneWay> {
+        if data.one_way.is_some() && wanted == QueueDelay::OneWay {
             if !self.stamped {
                 self.stamped = true;
                 self.one_way.clear();
@@ -248,7 +320,7 @@ impl CopaIcn {
         Ok(CopaIcn {
             config: *config,
             setup: *setup,
-            delta: config.delta(0.0),
+            delta: config.delta_at(0.0),
             window: CopaWindow::new(setup, config.initial_window_packets, config.loss_brake),
             path: Path::new(config),
         })
@@ -286,7 +358,7 @@ impl Controller for CopaIcn {
         let measured = self.path.rtt.standing().zip(queue_delay);
         let increase = measured.map(|(rtt, queue)| {
             if self.config.delta_update == DeltaUpdate::EveryData || data.round_start {
-                self.delta = self.config.delta(self.rate_mbps(rtt));
+                self.delta = self.config.delta_at(self.rate_mbps(rtt));
             }
             self.window.is_below_target(rtt, self.delta, queue)
         });
@@ -304,7 +376,7 @@ impl Controller for CopaIcn {
     fn on_restart(&mut self, _restart: &Restart) {
         self.window.restart();
         self.path = Path::new(&self.config);
-        self.delta = self.config.delta(0.0);
+        self.delta = self.config.delta_at(0.0);
     }
 
     fn wants_probe(&self, now: Instant) -> bool {

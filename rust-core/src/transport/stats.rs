@@ -31,6 +31,8 @@ pub struct Stats {
     pub window_cuts: u64,
     /// Of these, cuts on losses that all turned out to be spurious.
     pub unnecessary_window_cuts: u64,
-    /// Packets that were not valid or did not belong to the transfer.
+    /// Packets that were not valid, or answered nothing that was asked.
     pub malformed: u64,
+    /// Valid DATA for another device, or of another NDC.
+    pub misdirected: u64,
 }

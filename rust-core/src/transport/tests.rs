@@ -12,7 +12,7 @@ const MSS: u64 = 1250;
 const RTT: Duration = Duration::from_millis(20);
 
 fn device() -> Eid {
-    Eid::of_name("device")
+    Eid::of_device("device")
 }
 
 fn receiver(ndc: Eid, window: f64, options: ReceiverOptions, verify: bool) -> Receiver {
@@ -420,7 +420,7 @@ fn what_is_not_ours_is_counted_and_ignored() {
     for bad in [&foreign[0], &flipped, &short, &(vec![1, 2, 3], vec![], 0)] {
         deliver(&mut r, now, bad);
     }
-    assert_eq!(r.stats().malformed, 4);
+    assert_eq!((r.stats().malformed, r.stats().misdirected), (3, 1));
     assert_eq!(r.step().delivered, Bytes::ZERO);
     // A unit that nobody asked for, with a right checksum.
     let header = good.remove(0).0;
@@ -430,7 +430,36 @@ fn what_is_not_ours_is_counted_and_ignored() {
     let mut forged = Vec::new();
     repr.emit(crate::wire::Sum::of(&payload), &mut forged);
     deliver(&mut r, now, &(forged, payload, MSS as u32));
-    assert_eq!(r.stats().malformed, 5);
+    assert_eq!(r.stats().malformed, 4);
+}
+
+#[test]
+fn requests_name_the_device_and_only_its_data_is_taken() {
+    let mut replica = Replica::new();
+    let ndc = replica.add_virtual("a", 100 * MSS);
+    let mut r = receiver(ndc, 4.0, ReceiverOptions::default(), false);
+    r.open(Instant::ZERO);
+    let req = Repr::parse(r.output().header(&r.output().packets[0])).unwrap();
+    let device = Eid::of_device("device");
+    assert_eq!((req.source, req.destination), (device, ndc));
+    let data = answers(&mut replica, r.output(), Instant::ZERO);
+    let mut repr = Repr::parse(&data[0].0).unwrap();
+    assert_eq!((repr.source, repr.destination), (ndc, device));
+    // The same DATA for a neighbour, and for an NDC of the device's own name.
+    for stranger in [Eid::of_device("neighbour"), Eid::of_name("device")] {
+        repr.destination = stranger;
+        let mut header = Vec::new();
+        repr.emit(crate::wire::Sum::ZERO, &mut header);
+        deliver(
+            &mut r,
+            Instant::ZERO + RTT,
+            &(header, Vec::new(), data[0].2),
+        );
+    }
+    assert_eq!((r.stats().misdirected, r.stats().malformed), (2, 0));
+    assert_eq!(r.step().delivered, Bytes::ZERO);
+    let step = deliver(&mut r, Instant::ZERO + RTT, &data[0]);
+    assert_eq!(step.delivered, Bytes::new(MSS));
 }
 
 #[test]

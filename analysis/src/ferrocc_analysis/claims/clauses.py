@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from ..errors import one_of
 from ..metrics import METRICS, NotApplicable
 from ..runs import Run
+from ..stats import Estimate, estimate
 from . import rules
 from .model import Judgement, Measured, Results, Scale, Verdict
-from .rules import Estimate
 
 #: A reason names so many clauses that fail at most.
 _MOST_NAMED = 3
@@ -44,7 +44,7 @@ def samples(runs: Iterable[Run], metric: str) -> list[float]:
 
 def mean(runs: Iterable[Run], metric: str) -> Estimate:
     """The metric's mean over `runs` with its interval."""
-    return rules.estimate(samples(runs, metric))
+    return estimate(samples(runs, metric))
 
 
 def row(

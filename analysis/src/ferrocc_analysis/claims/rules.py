@@ -12,68 +12,14 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
-from ..stats import t_interval
+from ..stats import Estimate
 from .model import Verdict
 
 #: What "about" means: the largest distance from the number named, as a share of it.
 ABOUT: Final = 0.25
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over `n` runs with its 95 % Student-t interval.
-
-    With one run, or where all runs give the same number, `low` and `high` are the mean itself:
-    nothing is known about chance, or there is none. `samples` are the runs' numbers.
-    """
-
-    mean: float
-    low: float
-    high: float
-    n: int
-    samples: tuple[float, ...] = ()
-
-    @property
-    def known(self) -> bool:
-        """Whether the interval says anything about chance."""
-        return self.n > 1
-
-    def scaled(self, factor: float) -> Estimate:
-        """In a unit that is `1 / factor` of this one."""
-        ends = sorted((self.low * factor, self.high * factor))
-        return Estimate(
-            self.mean * factor, ends[0], ends[1], self.n, tuple(s * factor for s in self.samples)
-        )
-
-
-def estimate(samples: Iterable[float]) -> Estimate:
-    """The mean of `samples` (one per run) and its interval. There must be one at least."""
-    values = tuple(float(s) for s in samples)
-    if not values:
-        raise ValueError("no samples")
-    mean, low, high = (float(a[0]) for a in t_interval(np.array(values)[:, np.newaxis]))
-    if math.isnan(low):
-        low = high = mean
-    return Estimate(mean, low, high, len(values), values)
-
-
-def ratio(of: Sequence[float], to: Sequence[float]) -> Estimate:
-    """The ratio of two means with its 95 % interval.
-
-    Samples with equal places come from runs of equal number, which share their random draws: if
-    there are as many of both, the interval is that of their ratios' mean in place (of_i / to_i).
-    """
-    if len(of) == len(to):
-        return estimate(a / b for a, b in zip(of, to, strict=True))
-    bottom = sum(to) / len(to)
-    return estimate(a / bottom for a in of)
 
 
 def more_than(value: Estimate, bound: float, nothing: float = 0.0) -> Verdict:

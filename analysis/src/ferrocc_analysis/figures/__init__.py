@@ -1,9 +1,25 @@
-"""Figures of runs over time. All functions return matplotlib objects and write nothing, but for
-`save`, which writes files atomically.
+"""Figures of runs over time, and of what was measured of them.
+
+All functions return matplotlib objects and write nothing, but for `save`, which writes files
+atomically.
 """
 
 from .grid import overview, time_figure
 from .panels import KINDS, Kind, draw_panel
+from .points import Mark, Panel, Points, bars, curves
 from .save import FORMATS, save
 
-__all__ = ["FORMATS", "KINDS", "Kind", "draw_panel", "overview", "save", "time_figure"]
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "Kind",
+    "Mark",
+    "Panel",
+    "Points",
+    "bars",
+    "curves",
+    "draw_panel",
+    "overview",
+    "save",
+    "time_figure",
+]

@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from .. import palette
@@ -56,7 +57,7 @@ def overview(runs: Sequence[Run], window: Window | None = None) -> Figure:
     if len(cells) == 1:
         width = style.COLUMN_IN
     with mpl.rc_context(style.RC):
-        figure, axes = _axes(len(kinds), len(cells), (width, 0.95 + _ROW_IN * len(kinds)), "row")
+        figure, axes = new_figure(len(kinds), len(cells), (width, 0.95 + _ROW_IN * len(kinds)))
         for row, kind in zip(axes, kinds, strict=True):
             for ax, cell in zip(row, cells, strict=True):
                 draw_panel(ax, cell, kind, window)
@@ -69,7 +70,7 @@ def overview(runs: Sequence[Run], window: Window | None = None) -> Figure:
             ax.set_xlabel("")
         figure.align_ylabels(list(axes[:, 0]))
         _flow_legend(figure, cells)
-        _footer(figure, cells)
+        footer(figure, cells)
     return figure
 
 
@@ -87,7 +88,7 @@ def time_figure(
     titles = _titles(cells)
     with mpl.rc_context(style.RC):
         if overlay:
-            figure, axes = _axes(1, 1, (style.PAGE_IN * 0.75, 3.0), "row")
+            figure, axes = new_figure(1, 1, (style.PAGE_IN * 0.75, 3.0))
             ax = axes[0, 0]
             variants = _variants(cells)
             for cell, title, variant in zip(cells, titles, variants, strict=True):
@@ -97,12 +98,13 @@ def time_figure(
             ax.set_ylabel(chosen.label)
             ax.set_ylim(bottom=0)
             lines = [line for line in ax.get_lines() if line.get_gid() != references.GID]
-            _legend(figure, lines)
+            legend(figure, lines)
         else:
-            columns = min(len(cells), _MOST_COLUMNS)
+            columns = 2 if len(cells) == 4 else min(len(cells), _MOST_COLUMNS)
             rows = -(-len(cells) // columns)
             width = style.COLUMN_IN if columns == 1 else style.PAGE_IN
-            figure, axes = _axes(rows, columns, (width, 0.85 + _WIDE_ROW_IN * rows), "all")
+            size = (width, 0.85 + _WIDE_ROW_IN * rows)
+            figure, axes = new_figure(rows, columns, size, sharey="all")
             flat = list(axes.flat)
             for ax, cell, title in zip(flat, cells, titles, strict=False):
                 draw_panel(ax, cell, chosen, window)
@@ -118,8 +120,8 @@ def time_figure(
             if chosen.per_flow:
                 _flow_legend(figure, cells)
             else:
-                _legend(figure, [])
-        _footer(figure, cells)
+                legend(figure, [])
+        footer(figure, cells)
     return figure
 
 
@@ -134,14 +136,20 @@ def _cells(runs: Sequence[Run], window: Window | None) -> list[list[Run]]:
     return group_cells(runs)
 
 
-def _axes(
-    rows: int, columns: int, size_in: tuple[float, float], sharey: Literal["row", "all"]
+def new_figure(
+    rows: int,
+    columns: int,
+    size_in: tuple[float, float],
+    *,
+    sharex: Literal["none", "all"] = "all",
+    sharey: Literal["row", "all", "none"] = "row",
 ) -> tuple[Figure, Any]:
+    """A figure and the array of its axes, `rows` x `columns`."""
     # Made without pyplot: no global state, no display, nothing to close.
     layout = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=0.02, hspace=0.02)
     figure = Figure(figsize=size_in, layout=layout)
     FigureCanvasAgg(figure)
-    axes = figure.subplots(rows, columns, squeeze=False, sharex="all", sharey=sharey)
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey)
     return figure, axes
 
 
@@ -218,7 +226,7 @@ def _flow_legend(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
                 Line2D([], [], color=style.INK, linestyle=palette.line_style(i), label=flow.name)
                 for i, flow in enumerate(widest.flows)
             ]
-    _legend(figure, handles)
+    legend(figure, handles)
 
 
 def _entry(controller: str, label: str, index: int = 0) -> Line2D:
@@ -235,7 +243,7 @@ def _entry(controller: str, label: str, index: int = 0) -> Line2D:
     )
 
 
-def _legend(figure: Figure, handles: Sequence[Line2D]) -> None:
+def legend(figure: Figure, handles: Sequence[Line2D | Patch]) -> None:
     """A legend of `handles` and of the reference lines that `figure` has."""
     shown = list(handles)[: 2 * _MOST_ENTRIES] + references.handles(figure)
     if not shown:
@@ -254,8 +262,10 @@ def _legend_columns(labels: Sequence[str], width_in: float) -> int:
     return 1
 
 
-def _footer(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
-    """Where the data comes from: versions, scenario, number of runs."""
+def footer(figure: Figure, cells: Sequence[Sequence[Run]], *, spread: str = "bands") -> None:
+    """Where the data comes from: versions, scenario, number of runs. `spread` is what shows the
+    confidence of means.
+    """
     runs = [run for cell in cells for run in cell]
 
     def each(values: Sequence[str]) -> str:
@@ -267,7 +277,7 @@ def _footer(figure: Figure, cells: Sequence[Sequence[Run]]) -> None:
         what = seeds if len(set(seeds.split(", "))) <= 2 else "1 run each"
     else:
         spread = str(counts[0]) if len(counts) == 1 else f"{counts[0]}-{counts[-1]}"
-        what = f"mean of {spread} runs, bands: 95 % confidence"
+        what = f"mean of {spread} runs, {spread}: 95 % confidence"
     scenarios = list(dict.fromkeys(r.scenario for r in runs))
     shown = ", ".join(scenarios) if len(scenarios) <= 3 else f"{len(scenarios)} scenarios"
     parts = [

@@ -34,12 +34,16 @@ impl Receiver {
         } else {
             Sum::of(datagram.payload)
         };
-        let ours = repr.source == self.config.ndc
-            && repr.destination == self.config.device
-            && repr.length == datagram.payload_len
-            && (!self.config.verify || datagram.payload.len() == repr.length as usize)
-            && repr.packet_number < self.outstanding.next_pn();
-        if !ours || !verify_checksum(datagram.header, sum) {
+        let whole = repr.length == datagram.payload_len
+            && (!self.config.verify || datagram.payload.len() == repr.length as usize);
+        if !whole || !verify_checksum(datagram.header, sum) {
+            return None;
+        }
+        if repr.source != self.config.ndc || repr.destination != self.config.device {
+            self.stats.misdirected += 1;
+            return Some(());
+        }
+        if repr.packet_number >= self.outstanding.next_pn() {
             return None;
         }
         if let Some(size) = ndc_size {

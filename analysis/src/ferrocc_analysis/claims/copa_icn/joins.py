@@ -6,10 +6,10 @@ from typing import Final
 
 from ... import figures, palette
 from ...runs import Run
+from ...stats import Estimate
 from .. import rules
 from ..clauses import by_controller, judgement, mean, measured_or_not, row, runs_of
 from ..model import Claim, Drawn, Judgement, Measured, Need, Results, Scale
-from ..rules import Estimate
 from .common import ASSUMPTIONS, FOUR, JITTER, PAPER, numbers
 
 #: The paper's two settings, by the letter of their figures' rows.

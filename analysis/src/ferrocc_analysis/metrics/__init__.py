@@ -1,0 +1,30 @@
+"""Numbers of one run by which claims about it are judged; see `base` for how they are made."""
+
+from . import copa_icn  # noqa: F401 (registers its metrics)
+from .base import (
+    METRICS,
+    Metric,
+    NotApplicable,
+    Value,
+    delivered_bytes,
+    eq8_mbps,
+    evaluate,
+    goodput_mbps,
+    mean_of,
+    mean_queue_packets,
+    metric,
+)
+
+__all__ = [
+    "METRICS",
+    "Metric",
+    "NotApplicable",
+    "Value",
+    "delivered_bytes",
+    "eq8_mbps",
+    "evaluate",
+    "goodput_mbps",
+    "mean_of",
+    "mean_queue_packets",
+    "metric",
+]
