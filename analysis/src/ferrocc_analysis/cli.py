@@ -17,7 +17,8 @@ import typer
 from rich.console import Console
 from rich.measure import Measurement
 
-from . import figures, metrics, schema, tables
+from . import figures, metrics, reproduce, schema, tables
+from .campaign import Interrupted
 from .errors import InputError, one_of
 from .figures.save import make_folder
 from .runs import load_runs
@@ -160,6 +161,44 @@ def metrics_(
     )
 
 
+@app.command("reproduce")
+def reproduce_(
+    runner: Annotated[
+        Path, typer.Option(help="The built program `scenarios`.", show_default=False)
+    ],
+    claims: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CLAIM|PAPER]...",
+            help="Claims by id (C2-fig6, C2), papers (copa-icn), 'ablations'. Default: all.",
+            show_default=False,
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few, shortened runs; verdicts are preliminary.")
+    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="As the papers, with more runs.")] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Runs at once. Default: the processors.", show_default=False
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for campaign/ (the runs) and report/.")] = Path(
+        "out"
+    ),
+) -> int:
+    """Run what claims need, judge them, write report/index.html and report/claims.json.
+
+    Runs that are there are not made again. Exit status: 0 all reproduced, 1 some not, 2 bad input,
+    3 a run failed.
+    """
+    wanted = reproduce.order(
+        claims or [], quick=quick, full=full, jobs=jobs, runner=runner, out=out
+    )
+    return reproduce.reproduce(wanted)
+
+
 def _seconds(option: str, given: str | None) -> float | None:
     """A time in seconds, with or without its unit. Raises `InputError` if it is none."""
     if given is None:
@@ -202,7 +241,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         )
         return 2
     except typer.Abort:
+        print("\ninterrupted; run the same command again to go on", file=sys.stderr)
         return 130
+    except Interrupted as e:
+        print("interrupted; run the same command again to go on", file=sys.stderr)
+        return 128 + e.signum
     except BrokenPipeError:
         # The reader (such as `head`) has gone; keep the interpreter's exit from failing on it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

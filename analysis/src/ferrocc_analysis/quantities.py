@@ -8,6 +8,7 @@ from typing import Final
 
 _NUMBER: Final = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*([A-Za-z]+)\s*")
 _SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+_RATES: Final = {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
 _BYTES: Final = {
     "B": 1.0,
     "kB": 1e3,
@@ -28,6 +29,11 @@ def seconds(text: object) -> float | None:
 def size_bytes(text: object) -> float | None:
     """A size in bytes; None if `text` is none."""
     return _read(text, _BYTES)
+
+
+def rate_bps(text: object) -> float | None:
+    """A rate in bit/s; None if `text` is none."""
+    return _read(text, _RATES)
 
 
 def packets(text: object) -> float | None:

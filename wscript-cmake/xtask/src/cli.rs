@@ -14,7 +14,7 @@ use crate::failure::Failure;
     name = "cargo xtask",
     bin_name = "cargo xtask",
     about = "Sets up, builds, tests and runs ferrocc",
-    after_help = "NS3_DIR=PATH makes run, demo and bench use that ns-3 tree's optimized build.\n\
+    after_help = "NS3_DIR=PATH makes run, demo, reproduce and bench use that ns-3 tree's optimized build.\n\
                   The cache is ${XDG_CACHE_HOME:-$HOME/.cache}/ferrocc; it can be removed at any time."
 )]
 pub struct Cli {
@@ -59,12 +59,34 @@ pub enum Task {
         )]
         arguments: Vec<OsString>,
     },
+    /// Runs what the papers' claims need, judges them, writes out/report/index.html
+    Reproduce(ReproduceOptions),
     /// Scenarios, controllers, recoveries and AQMs, each with one line
     List,
     /// Links the module into an ns-3 tree and prints the ./ns3 commands that follow
     Ns3(Ns3Options),
     /// The benchmarks, with their targets
     Bench(BenchOptions),
+}
+
+/// Options of `reproduce`.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+pub struct ReproduceOptions {
+    /// Claims (C2-fig6 or C2), papers (copa-icn), or ablations; all if none is given
+    #[arg(value_name = "CLAIM|PAPER")]
+    pub names: Vec<String>,
+    /// Few, shortened runs; verdicts are preliminary
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
+    /// As the papers, with more runs
+    #[arg(long)]
+    pub full: bool,
+    /// Runs at once [default: the processors]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Folder for the runs (campaign/) and the report (report/)
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub out: PathBuf,
 }
 
 /// Options of `test`.
@@ -200,6 +222,23 @@ mod tests {
         assert!(message("xtask run").contains("<NAME>"));
         assert!(message("xtask ns3").contains("PATH"));
         assert!(message("xtask ns3 --fetch /tree").contains("--fetch"));
+    }
+
+    #[test]
+    fn reproduce_takes_names_and_one_scale() {
+        let cli = parse(words("xtask reproduce copa-icn C2 --quick --jobs 2")).unwrap();
+        let Task::Reproduce(options) = cli.command else {
+            panic!("not reproduce")
+        };
+        assert_eq!(options.names, ["copa-icn", "C2"]);
+        assert_eq!(
+            (options.quick, options.full, options.jobs),
+            (true, false, Some(2))
+        );
+        assert_eq!(options.out, PathBuf::from("out"));
+        assert!(message("xtask reproduce --quick --full").contains("--full"));
+        assert!(message("xtask reproduce --jobs 0").contains("--jobs"));
+        assert!(message("xtask reproduce --ful").ends_with("did you mean --full?"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `cargo xtask`: set-up, builds, tests and runs of ferrocc.
 //!
-//! Exit codes: 0 done; 1 a step or a test failed; 2 bad input, or a set-up that needs the user; `run` and
-//! `analysis` give their program's own.
+//! Exit codes: 0 done; 1 a step or a test failed; 2 bad input, or a set-up that needs the user; `run`,
+//! `analysis` and `reproduce` give their program's own.
 
 mod apt;
 mod cache;
@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         Task::Test(options) => commands::test::run(options),
         Task::Run { scenario, options } => commands::run::run(&scenario, &options),
         Task::Analysis { arguments } => commands::analysis::run(&arguments),
+        Task::Reproduce(options) => commands::reproduce::run(&options),
         Task::List => commands::list::run(),
         Task::Ns3(options) => commands::ns3::run(&options),
         Task::Bench(options) => commands::bench::run(&options),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 
 from matplotlib.figure import Figure
 
 from ..runs import Run
 
 
-class Scale(str, Enum):
+class Scale(StrEnum):
     """How much is run for a verdict."""
 
     #: End points, two runs each, shortened: verdicts are preliminary.
@@ -21,24 +21,18 @@ class Scale(str, Enum):
     #: As the paper, ten runs.
     FULL = "full"
 
-    def __str__(self) -> str:
-        return self.value
-
     @property
     def preliminary(self) -> bool:
         """Whether a verdict at this scale is only a first look."""
         return self is Scale.QUICK
 
 
-class Verdict(str, Enum):
+class Verdict(StrEnum):
     """Whether the runs show what the paper says."""
 
     REPRODUCED = "reproduced"
     PARTLY = "partly"
     NOT_REPRODUCED = "not reproduced"
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True)

@@ -5,5 +5,6 @@ pub mod bench;
 pub mod demo;
 pub mod list;
 pub mod ns3;
+pub mod reproduce;
 pub mod run;
 pub mod test;
