@@ -56,6 +56,7 @@ impl Stats {
             window_cuts,
             unnecessary_window_cuts,
             malformed,
+            misdirected,
         } = other;
         self.rtt.add(rtt);
         self.srtt.add(srtt);
@@ -71,5 +72,6 @@ impl Stats {
         self.window_cuts += window_cuts;
         self.unnecessary_window_cuts += unnecessary_window_cuts;
         self.malformed += malformed;
+        self.misdirected += misdirected;
     }
 }
