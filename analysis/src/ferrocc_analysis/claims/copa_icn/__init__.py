@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..model import Claim, Study
-from . import convergence, joins
+from . import completion, convergence, joins, opposite
 
 CLAIMS: Final[tuple[Claim, ...]] = (
     joins.C2,
@@ -14,5 +14,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     convergence.C5,
     convergence.C6,
     convergence.C7,
+    opposite.C8,
+    completion.C9,
 )
 STUDIES: Final[tuple[Study, ...]] = ()
