@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -75,6 +75,7 @@ def curves(
     log_x: bool = False,
     from_zero: bool = True,
     ticks: Sequence[float] = (),
+    share_x: bool = False,
 ) -> Figure:
     """Lines with 95 % bands over a parameter, a panel each; `runs` are named in the footer.
 
@@ -82,7 +83,7 @@ def curves(
     unless panels have labels of their own.
     """
     with mpl.rc_context(style.RC):
-        figure, axes = _panels(panels)
+        figure, axes = _panels(panels, share_x=share_x)
         for ax, panel in zip(axes, panels, strict=True):
             for i, points in enumerate(panel.points):
                 _curve(ax, points, i)
@@ -158,18 +159,18 @@ def flow_figure(
             look = palette.controller(runs[0].flows[index].controller)
             points.append(Points(label, look, values, [float(t) for t in series.time_s], variant=i))
         drawn.append(Panel(title, points))
-    return curves(drawn, "Time (s)", KINDS[kind].label, everything)
+    return curves(drawn, "Time (s)", KINDS[kind].label, everything, share_x=True)
 
 
-def _panels(panels: Sequence[Panel]) -> tuple[Figure, list[Axes]]:
+def _panels(panels: Sequence[Panel], *, share_x: bool = False) -> tuple[Figure, list[Axes]]:
     columns = 2 if len(panels) == 4 else min(len(panels), _MOST_COLUMNS)
     rows = -(-len(panels) // columns)
     width = style.COLUMN_IN * 1.3 if columns == 1 else style.PAGE_IN
     own = any(p.ylabel for p in panels)
     size = (width, 1.0 + (_PANEL_IN if columns > 1 else 2.1) * rows)
-    figure, axes = grid.new_figure(
-        rows, columns, size, sharex="none", sharey="none" if own else "all"
-    )
+    sharex: Literal["none", "all"] = "all" if share_x else "none"
+    sharey: Literal["none", "all"] = "none" if own else "all"
+    figure, axes = grid.new_figure(rows, columns, size, sharex=sharex, sharey=sharey)
     flat = list(axes.flat)
     for ax in flat[len(panels) :]:
         ax.remove()
@@ -242,7 +243,8 @@ def _finish(
         start = ax.get_subplotspec().colspan.start  # type: ignore[union-attr]
         if panel.ylabel or start == min(first_column):
             ax.set_ylabel(panel.ylabel or ylabel)
-        if from_zero and ax.get_ylim()[0] > 0:
+        positive = all(v.mean >= 0 for points in panel.points for v in points.values)
+        if from_zero and positive:
             ax.set_ylim(bottom=0)
     figure.align_ylabels(list(axes))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from ..model import Claim, Study
-from . import completion, convergence, joins, opposite
+from . import clocks, completion, convergence, formulas, joins, opposite
 
 CLAIMS: Final[tuple[Claim, ...]] = (
+    formulas.C1,
     joins.C2,
     joins.C3,
     joins.C4,
@@ -16,5 +17,8 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     convergence.C7,
     opposite.C8,
     completion.C9,
+    formulas.C10,
+    formulas.C11,
+    clocks.C13,
 )
 STUDIES: Final[tuple[Study, ...]] = ()
