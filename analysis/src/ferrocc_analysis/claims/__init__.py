@@ -4,6 +4,7 @@
 finds both by name.
 """
 
+from . import rules
 from .model import Claim, Judgement, Measured, Need, Results, Scale, Study, Verdict
 from .registry import REGISTRY, STUDIES, select
 
@@ -18,5 +19,6 @@ __all__ = [
     "Scale",
     "Study",
     "Verdict",
+    "rules",
     "select",
 ]

@@ -22,7 +22,7 @@ SHARE: Final = 0.2
 #: A looser bar, met where Copa-ICN is about three times as fast.
 LOOSE_SHARE: Final = 0.35
 #: Convergence times vary from run to run, so that five runs would leave the ratio open.
-_RUNS: Final = tuple(range(1, 11))
+_RUNS: Final = numbers(Scale.FULL)
 
 FOUR_FLOWS: Final = "copa-icn/fig10"
 #: Fair enough to be called fair: Jain's index among four flows.
