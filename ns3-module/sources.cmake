@@ -20,6 +20,7 @@ set(FERROCC_SOURCES
     helper/bottleneck-network.cc
     helper/icn-stack-helper.cc
     helper/ipv4-hashed-routing-helper.cc
+    helper/ipv6-hashed-routing-helper.cc
     helper/link-helper.cc
     helper/link-monitor.cc
     helper/progress-meter.cc
@@ -28,6 +29,7 @@ set(FERROCC_SOURCES
     model/icn-l4-protocol.cc
     model/icn-receiver-application.cc
     model/ipv4-hashed-routing.cc
+    model/ipv6-hashed-routing.cc
     model/node-clock.cc
     model/reordering-point-to-point-channel.cc
 )
@@ -36,6 +38,7 @@ set(FERROCC_HEADERS
     helper/bottleneck-network.h
     helper/icn-stack-helper.h
     helper/ipv4-hashed-routing-helper.h
+    helper/ipv6-hashed-routing-helper.h
     helper/link-helper.h
     helper/link-monitor.h
     helper/progress-meter.h
@@ -50,6 +53,7 @@ set(FERROCC_HEADERS
     model/icn-receiver.h
     model/icn-replica-application.h
     model/ipv4-hashed-routing.h
+    model/ipv6-hashed-routing.h
     model/node-clock.h
     model/ns3-compat.h
     model/reordering-point-to-point-channel.h

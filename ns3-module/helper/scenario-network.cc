@@ -72,7 +72,7 @@ ToSide(ferrocc::scenario::RouterSide side)
 
 ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
                                  const ferrocc::scenario::RunSpec& spec)
-    : m_network(BottleneckSpec(spec))
+    : m_network(BottleneckSpec(spec), spec.ipv6)
 {
     for (const auto& replica : cell.replicas())
     {
@@ -120,7 +120,7 @@ ScenarioNetwork::GetReplica(uint32_t index) const
     return m_replicas.at(index).node;
 }
 
-Ipv4Address
+Address
 ScenarioNetwork::GetReplicaAddress(uint32_t index) const
 {
     return m_network.GetAddress(m_replicas.at(index));

@@ -62,7 +62,7 @@ class ScenarioNetwork
      * @param index A replica node's number, from 0.
      * @return Where to send REQs.
      */
-    Ipv4Address GetReplicaAddress(uint32_t index) const;
+    Address GetReplicaAddress(uint32_t index) const;
 
     /**
      * @param side Which router.

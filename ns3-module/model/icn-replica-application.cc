@@ -79,7 +79,7 @@ IcnReplicaApplication::AddSynthetic(uint64_t seed, uint64_t size)
 }
 
 void
-IcnReplicaApplication::OnRequest(const IcnHeader& header, Ipv4Address source)
+IcnReplicaApplication::OnRequest(const IcnHeader& header, const Address& source)
 {
     NS_LOG_FUNCTION(this << header << source);
     const int64_t clock = Simulator::Now().GetNanoSeconds() + (m_clock ? m_clock->GetErrorNs() : 0);

@@ -5,8 +5,8 @@
 
 #include "icn-eid.h"
 
+#include "ns3/address.h"
 #include "ns3/application.h"
-#include "ns3/ipv4-address.h"
 
 #include <memory>
 #include <string>
@@ -62,7 +62,7 @@ class IcnReplicaApplication : public Application
      * @param header The REQ's header.
      * @param source Who asks.
      */
-    void OnRequest(const IcnHeader& header, Ipv4Address source);
+    void OnRequest(const IcnHeader& header, const Address& source);
 
     /**
      * @return REQs so far that were not valid.
