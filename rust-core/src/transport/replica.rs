@@ -41,6 +41,21 @@ impl Replica {
         eid
     }
 
+    /// Adds an NDC that was put together elsewhere.
+    pub fn add(&mut self, eid: Eid, content: Content) {
+        self.contents.insert(eid, content);
+    }
+
+    /// The NDCs that are here.
+    pub fn names(&self) -> impl Iterator<Item = &Eid> {
+        self.contents.keys()
+    }
+
+    /// Removes an NDC; false if it was not here.
+    pub fn remove(&mut self, eid: &Eid) -> bool {
+        self.contents.remove(eid).is_some()
+    }
+
     /// Packets that were no valid REQ.
     pub const fn malformed(&self) -> u64 {
         self.malformed
@@ -58,7 +73,8 @@ impl Replica {
 
     /// A REQ arrived; `clock_ns` is this node's clock. The answer is one DATA packet per unit: the
     /// main range first, then the other segments in their order. A REQ wholly beyond the end is
-    /// answered by one empty DATA packet that tells the size.
+    /// answered by one empty DATA packet that tells the size, a REQ for an NDC that is not here by
+    /// one that does not.
     pub fn on_request(&mut self, clock_ns: i64, header: &[u8]) -> &Output {
         self.output.clear();
         let Ok(req) = Repr::parse(header) else {
@@ -81,6 +97,25 @@ impl Replica {
         }
         let Some(content) = self.contents.get(&req.destination) else {
             self.unknown += 1;
+            let not_here = Repr {
+                source: req.destination,
+                destination: req.source,
+                packet_number: req.packet_number,
+                offset: req.offset,
+                length: 0,
+                kind: Kind::Data {
+                    mark: false,
+                    probe,
+                    timestamp_ns: None,
+                    ndc_size: None,
+                },
+            };
+            push(
+                &mut self.output,
+                &Content::Virtual { size: 0 },
+                not_here,
+                probe,
+            );
             return &self.output;
         };
         let mss = u32::from(mss.filter(|&m| m > 0).unwrap_or(Replica::DEFAULT_MSS));

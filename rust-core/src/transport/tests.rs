@@ -444,8 +444,24 @@ fn a_replica_counts_what_it_cannot_answer() {
         false,
     );
     r.open(Instant::ZERO);
-    assert!(answers(&mut replica, r.output(), Instant::ZERO).is_empty());
-    assert!(replica.unknown() > 0);
+    // "Not here": an empty DATA packet without a size, which is no answer to the receiver.
+    let words = answers(&mut replica, r.output(), Instant::ZERO);
+    assert_eq!(words.len(), r.output().packets.len());
+    assert_eq!(replica.unknown(), words.len() as u64);
+    for (header, payload, length) in &words {
+        assert!((payload.len(), *length) == (0, 0));
+        let size = match Repr::parse(header).unwrap().kind {
+            crate::wire::Kind::Data { ndc_size, .. } => ndc_size,
+            crate::wire::Kind::Request { .. } => panic!("a REQ"),
+        };
+        assert_eq!(size, None);
+        deliver(
+            &mut r,
+            Instant::from_millis(1),
+            &(header.clone(), vec![], 0),
+        );
+    }
+    assert_eq!((r.ndc_size(), r.step().delivered), (None, Bytes::ZERO));
     replica.on_request(0, &[1, 2, 3]);
     assert_eq!(replica.malformed(), 1);
     let mut r = receiver(ndc, 4.0, ReceiverOptions::default(), false);
