@@ -2,7 +2,11 @@
 
 # These include generated headers, which exist once cargo has run.
 set(FERROCC_BRIDGE_SOURCES
+    helper/scenario-flows.cc
+    helper/scenario-links.cc
+    helper/scenario-network.cc
     helper/scenario-program.cc
+    helper/scenario-replicas.cc
     helper/scenario-runner.cc
     model/icn-eid.cc
     model/icn-header.cc
@@ -12,6 +16,7 @@ set(FERROCC_BRIDGE_SOURCES
 
 set(FERROCC_SOURCES
     ${FERROCC_BRIDGE_SOURCES}
+    helper/bottleneck-network.cc
     helper/icn-stack-helper.cc
     helper/ipv4-hashed-routing-helper.cc
     helper/link-helper.cc
@@ -26,6 +31,7 @@ set(FERROCC_SOURCES
 )
 
 set(FERROCC_HEADERS
+    helper/bottleneck-network.h
     helper/icn-stack-helper.h
     helper/ipv4-hashed-routing-helper.h
     helper/link-helper.h

@@ -8,6 +8,7 @@
 //! base <- file <- axis of the sweep <- options <- --set, then defaults, then validation
 //! ```
 
+mod check;
 mod error;
 mod json;
 mod model;
@@ -18,10 +19,11 @@ mod resolve;
 mod schema;
 mod sweep;
 
+pub use check::{DEFAULT_RECEIVERS, MAX_FLOWS};
 pub use error::Error;
 pub use json::{read, read_value};
 pub use model::{Access, Algorithm, Bottleneck, Clock, Flow, Links, Scenario, Topology, Trace};
 pub use path::Path;
-pub use resolve::{Assignment, Cell, DEFAULT_RECEIVERS, Library, MAX_FLOWS, Plan, resolve};
+pub use resolve::{Assignment, Cell, Library, Plan, resolve};
 pub use schema::schema;
 pub use sweep::MAX_CELLS;
