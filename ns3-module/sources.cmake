@@ -10,8 +10,12 @@ set(FERROCC_BRIDGE_SOURCES
     helper/scenario-runner.cc
     model/icn-eid.cc
     model/icn-header.cc
+    model/icn-name-client.cc
+    model/icn-name-server-application.cc
     model/icn-receiver.cc
     model/icn-replica-application.cc
+    model/icn-router-cache-application.cc
+    model/icn-session.cc
 )
 
 set(FERROCC_SOURCES
@@ -44,9 +48,14 @@ set(FERROCC_HEADERS
     model/icn-eid.h
     model/icn-header.h
     model/icn-l4-protocol.h
+    model/icn-locator.h
+    model/icn-name-client.h
+    model/icn-name-server-application.h
     model/icn-receiver-application.h
     model/icn-receiver.h
     model/icn-replica-application.h
+    model/icn-router-cache-application.h
+    model/icn-session.h
     model/ipv4-hashed-routing.h
     model/ns3-compat.h
     model/reordering-point-to-point-channel.h

@@ -103,6 +103,7 @@ pub(crate) mod bridge {
     extern "Rust" {
         #[derive(ExternType)]
         type Receiver;
+        #[derive(ExternType)]
         type Replica;
 
         /// A receiver that will fetch one NDC. Fails on an unknown controller or bad parameters.
@@ -136,6 +137,8 @@ pub(crate) mod bridge {
         fn add_virtual(self: &mut Replica, name: &str, size_bytes: u64) -> Eid;
         /// Adds an NDC of real pseudo-random bytes and returns its self-certifying EID.
         fn add_synthetic(self: &mut Replica, seed: u64, size_bytes: u64) -> Result<Eid>;
+        /// Whether the replica says "not here" to every REQ.
+        fn set_hidden(self: &mut Replica, hidden: bool);
         /// A REQ arrived. `clock_ns` is the replica's own clock, which stamps the DATA.
         unsafe fn on_request<'a>(
             self: &'a mut Replica,
@@ -294,6 +297,15 @@ impl Replica {
         Ok(convert::bridge_eid(
             self.engine.add_synthetic(seed, size_bytes as usize),
         ))
+    }
+
+    /// The engine, for the bridge that adds content.
+    pub(crate) fn engine_mut(&mut self) -> &mut transport::Replica {
+        &mut self.engine
+    }
+
+    fn set_hidden(&mut self, hidden: bool) {
+        self.engine.set_hidden(hidden);
     }
 
     fn on_request(&mut self, clock_ns: i64, header: &[u8]) -> ReplicaStep<'_> {

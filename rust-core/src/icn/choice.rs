@@ -32,6 +32,19 @@ pub struct Candidate {
 }
 
 impl ReplicaChoice {
+    /// The strategy of this name, as in scenarios.
+    pub fn from_name(name: &str) -> Result<ReplicaChoice, String> {
+        match name {
+            "listed" => Ok(ReplicaChoice::Listed),
+            "nearest" => Ok(ReplicaChoice::Nearest),
+            "lowest-rtt" => Ok(ReplicaChoice::LowestRtt),
+            "random" => Ok(ReplicaChoice::Random),
+            _ => Err(format!(
+                "replica choice: unknown {name:?} (accepted: listed, nearest, lowest-rtt, random)"
+            )),
+        }
+    }
+
     /// The index of the chosen one of `candidates` that have not failed, `except` that one; none if
     /// there is none. The earlier of equals is chosen. `draw` is in [0, 1).
     pub fn choose(

@@ -89,6 +89,11 @@ impl NameServer {
             .collect()
     }
 
+    /// The reply to the last datagram; empty if there is none.
+    pub fn reply(&self) -> &[u8] {
+        &self.reply
+    }
+
     /// A datagram came from `from`. Returns the reply, which is empty if there is none: what is no
     /// request is not answered, so that two servers cannot keep each other busy.
     pub fn on_message(&mut self, now: Instant, from: IpAddr, bytes: &[u8]) -> &[u8] {

@@ -256,6 +256,11 @@ impl Receiver {
         self.size.filter(|&s| s != UNBOUNDED).map(Bytes::new)
     }
 
+    /// The first packet number that the current replica or path was asked with.
+    pub const fn path_pn(&self) -> u64 {
+        self.path_pn
+    }
+
     fn in_order(&self) -> Bytes {
         let units = self.received.first_missing().saturating_mul(self.mss.get());
         Bytes::new(units.min(self.size.unwrap_or(UNBOUNDED)))

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default)]
 pub struct Replica {
     contents: BTreeMap<Eid, Content>,
+    hidden: bool,
     output: Output,
     malformed: u64,
     unknown: u64,
@@ -46,14 +47,9 @@ impl Replica {
         self.contents.insert(eid, content);
     }
 
-    /// The NDCs that are here.
-    pub fn names(&self) -> impl Iterator<Item = &Eid> {
-        self.contents.keys()
-    }
-
-    /// Removes an NDC; false if it was not here.
-    pub fn remove(&mut self, eid: &Eid) -> bool {
-        self.contents.remove(eid).is_some()
+    /// Whether it answers as if it held nothing.
+    pub fn set_hidden(&mut self, hidden: bool) {
+        self.hidden = hidden;
     }
 
     /// Packets that were no valid REQ.
@@ -95,7 +91,8 @@ impl Replica {
             self.malformed += 1;
             return &self.output;
         }
-        let Some(content) = self.contents.get(&req.destination) else {
+        let content = self.contents.get(&req.destination);
+        let Some(content) = content.filter(|_| !self.hidden) else {
             self.unknown += 1;
             let not_here = Repr {
                 source: req.destination,

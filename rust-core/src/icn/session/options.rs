@@ -17,6 +17,20 @@ pub enum Resolution {
     Address,
 }
 
+impl Resolution {
+    /// The way of this name, as in scenarios.
+    pub fn from_name(name: &str) -> Result<Resolution, String> {
+        match name {
+            "server" => Ok(Resolution::Server),
+            "table" => Ok(Resolution::Table),
+            "address" => Ok(Resolution::Address),
+            _ => Err(format!(
+                "resolution: unknown {name:?} (accepted: server, table, address)"
+            )),
+        }
+    }
+}
+
 /// Options of a session.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SessionOptions {
@@ -51,6 +65,31 @@ impl Default for SessionOptions {
             give_up: Duration::from_secs(60),
             ipv4: true,
             ipv6: true,
+        }
+    }
+}
+
+impl SessionOptions {
+    /// Says which option is out of range, if any.
+    pub fn validate(&self) -> Result<(), String> {
+        let tries = self.client.tries;
+        if tries == 0 || tries > ClientOptions::MAX_TRIES {
+            return Err(format!(
+                "tries: {tries} is not in 1..{}",
+                ClientOptions::MAX_TRIES
+            ));
+        }
+        if self.client.timeout.is_zero() || self.give_up.is_zero() {
+            return Err("timeouts: zero is out of range".to_owned());
+        }
+        if self.switch_after_timeouts == 0 {
+            return Err("switch_after_timeouts: 0 is not in 1..100".to_owned());
+        }
+        match self.switch_below {
+            Some(f) if !(f > 0.0 && f < 1.0) => {
+                Err(format!("switch_below: {f} is not between 0 and 1"))
+            }
+            _ => Ok(()),
         }
     }
 }
