@@ -2,6 +2,7 @@
 
 # These include generated headers, which exist once cargo has run.
 set(FERROCC_BRIDGE_SOURCES
+    helper/scenario-flow.cc
     helper/scenario-flows.cc
     helper/scenario-links.cc
     helper/scenario-network.cc
@@ -31,6 +32,7 @@ set(FERROCC_SOURCES
     model/icn-l4-protocol.cc
     model/icn-receiver-application.cc
     model/ipv4-hashed-routing.cc
+    model/node-clock.cc
     model/reordering-point-to-point-channel.cc
 )
 
@@ -57,6 +59,7 @@ set(FERROCC_HEADERS
     model/icn-router-cache-application.h
     model/icn-session.h
     model/ipv4-hashed-routing.h
+    model/node-clock.h
     model/ns3-compat.h
     model/reordering-point-to-point-channel.h
 )

@@ -3,8 +3,9 @@
 #ifndef SCENARIO_FLOWS_H
 #define SCENARIO_FLOWS_H
 
+#include "scenario-flow.h"
+
 #include "ns3/event-id.h"
-#include "ns3/ptr.h"
 
 #include <cstdint>
 #include <memory>
@@ -15,25 +16,16 @@ namespace ferrocc
 namespace scenario
 {
 struct Cell;
-struct RunSpec;
 } // namespace scenario
-
-namespace trace
-{
-struct RunWriter;
-} // namespace trace
 } // namespace ferrocc
 
 namespace ns3
 {
 
-class ScenarioNetwork;
-class ScenarioReplicas;
-
 /**
  * @ingroup ferrocc
  *
- * The transfers of a scenario, and their part of its output.
+ * The transfers of a scenario, what concerns them together, and the end of the run.
  */
 class ScenarioFlows
 {
@@ -60,24 +52,24 @@ class ScenarioFlows
     /// Writes a row for each transfer that goes on.
     void Sample();
 
-    /// Writes the last states.
+    /// Writes the last states; the simulation is over.
     void Finish();
 
   private:
-    class Flow; //!< A transfer.
+    struct Specs; //!< What the transfers do.
 
-    /// A transfer has ended.
-    void OnEnd();
+    /// A transfer has started or ended.
+    void OnChange();
     /// Sees to it that the delivered bytes are told when the output wants to know them.
     void ScheduleBin();
     /// Tells the delivered bytes of all flows, for the fairness between them.
     void OnBin();
 
-    const ferrocc::scenario::RunSpec& m_spec;   //!< What to run.
-    ferrocc::trace::RunWriter& m_writer;        //!< The output.
-    std::vector<std::unique_ptr<Flow>> m_flows; //!< The transfers.
-    std::vector<uint64_t> m_delivered;          //!< Delivered bytes by flow.
-    EventId m_bin;                              //!< The next call of OnBin.
+    std::unique_ptr<Specs> m_specs;                     //!< What the transfers do.
+    ScenarioFlow::Environment m_environment;            //!< What they share.
+    std::vector<std::unique_ptr<ScenarioFlow>> m_flows; //!< The transfers.
+    std::vector<uint64_t> m_delivered;                  //!< Delivered bytes by flow.
+    EventId m_bin;                                      //!< The next call of OnBin.
 };
 
 } // namespace ns3

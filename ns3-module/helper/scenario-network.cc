@@ -4,6 +4,8 @@
 
 #include "ferrocc-ffi/src/scenario.rs.h"
 
+#include "ns3/double.h"
+#include "ns3/node-clock.h"
 #include "ns3/node.h"
 
 #include <string>
@@ -13,6 +15,9 @@ namespace ns3
 
 namespace
 {
+
+/// Parts per billion in a part per million.
+constexpr double PPB_PER_PPM = 1000;
 
 /**
  * @param spec What to run.
@@ -24,6 +29,7 @@ BottleneckSpec(const ferrocc::scenario::RunSpec& spec)
     LinkSpec link;
     link.rate = DataRate(spec.bottleneck_rate_bps);
     link.delay = NanoSeconds(spec.bottleneck_delay_ns);
+    link.extraDelayReverse = NanoSeconds(spec.extra_delay_reverse_ns);
     link.buffer = std::string(spec.bottleneck_buffer);
     link.deviceQueuePackets = spec.device_queue_packets;
     link.mtu = static_cast<uint16_t>(spec.mtu_bytes);
@@ -37,31 +43,56 @@ BottleneckSpec(const ferrocc::scenario::RunSpec& spec)
 
 /**
  * @param spec What to run.
- * @param delay Propagation delay, one way.
+ * @param delay Propagation delay, one way, nanoseconds.
  * @return What the link of a host is like.
  */
 LinkSpec
-AccessSpec(const ferrocc::scenario::RunSpec& spec, Time delay)
+AccessSpec(const ferrocc::scenario::RunSpec& spec, uint64_t delay)
 {
     LinkSpec link;
     link.rate = DataRate(spec.access_rate_bps);
-    link.delay = delay;
+    link.delay = NanoSeconds(delay);
     link.deviceQueuePackets = spec.device_queue_packets;
     link.mtu = static_cast<uint16_t>(spec.mtu_bytes);
     return link;
 }
 
+/**
+ * @param side A router of the scenario.
+ * @return The same for the network.
+ */
+BottleneckNetwork::Side
+ToSide(ferrocc::scenario::RouterSide side)
+{
+    return side == ferrocc::scenario::RouterSide::Left ? BottleneckNetwork::LEFT
+                                                       : BottleneckNetwork::RIGHT;
+}
+
 } // namespace
 
-ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::RunSpec& spec)
+ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
+                                 const ferrocc::scenario::RunSpec& spec)
     : m_network(BottleneckSpec(spec))
 {
-    const LinkSpec replica = AccessSpec(spec, NanoSeconds(spec.replica_delay_ns));
-    m_replicas.push_back(m_network.AddHost(BottleneckNetwork::RIGHT, replica));
-    const LinkSpec receiver = AccessSpec(spec, NanoSeconds(spec.receiver_delay_ns));
-    for (uint32_t i = 0; i < spec.receivers; i++)
+    for (const auto& replica : cell.replicas())
     {
-        m_receivers.push_back(m_network.AddHost(BottleneckNetwork::LEFT, receiver));
+        m_replicas.push_back(
+            m_network.AddHost(ToSide(replica.side), AccessSpec(spec, replica.delay_ns)));
+    }
+    for (const auto& receiver : cell.receivers())
+    {
+        const auto host =
+            m_network.AddHost(ToSide(receiver.side), AccessSpec(spec, receiver.delay_ns));
+        m_receivers.push_back(host);
+        if (receiver.clock_offset_ns != 0 || receiver.clock_skew_ppb != 0)
+        {
+            auto clock = CreateObject<NodeClock>();
+            clock->SetAttribute("Offset", TimeValue(NanoSeconds(receiver.clock_offset_ns)));
+            clock->SetAttribute(
+                "Skew",
+                DoubleValue(static_cast<double>(receiver.clock_skew_ppb) / PPB_PER_PPM));
+            host.node->AggregateObject(clock);
+        }
     }
 }
 

@@ -12,6 +12,7 @@ namespace ferrocc
 {
 namespace scenario
 {
+struct Cell;
 struct RunSpec;
 } // namespace scenario
 } // namespace ferrocc
@@ -30,9 +31,10 @@ class ScenarioNetwork
     /**
      * Builds the network.
      *
+     * @param cell The scenario.
      * @param spec What to run.
      */
-    explicit ScenarioNetwork(const ferrocc::scenario::RunSpec& spec);
+    ScenarioNetwork(const ferrocc::scenario::Cell& cell, const ferrocc::scenario::RunSpec& spec);
 
     /**
      * @return How many receiver nodes there are.

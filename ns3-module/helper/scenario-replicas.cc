@@ -19,8 +19,6 @@ ScenarioReplicas::ScenarioReplicas(const ferrocc::scenario::RunSpec& spec,
     for (uint32_t i = 0; i < network.GetNReplicas(); i++)
     {
         auto replica = CreateObject<IcnReplicaApplication>();
-        // The offset is that of the receivers' clocks; only the difference counts.
-        replica->SetAttribute("ClockOffset", TimeValue(NanoSeconds(-spec.clock_offset_ns)));
         replica->SetAttribute("ExpeditedDscp", UintegerValue(spec.priority_dscp));
         network.GetReplica(i)->AddApplication(replica);
         m_replicas.push_back(replica);

@@ -77,7 +77,7 @@ ScenarioRunner::Impl::Impl(const ferrocc::scenario::Cell& cell, bool progress)
 void
 ScenarioRunner::Impl::Build()
 {
-    m_network = std::make_unique<ScenarioNetwork>(m_spec);
+    m_network = std::make_unique<ScenarioNetwork>(m_cell, m_spec);
     m_network->AssignStreams(STREAM_LINKS);
     m_links = std::make_unique<ScenarioLinks>(*m_writer);
     m_links->Watch(m_network->GetBottleneck(),

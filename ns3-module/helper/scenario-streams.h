@@ -20,8 +20,10 @@ namespace ns3
 constexpr int64_t STREAM_JITTER = 1;
 /// Losses and reordering of the links.
 constexpr int64_t STREAM_LINKS = 1000;
-/// One for each flow's controller.
+/// One for the controller of each flow's first NDC, then as many for the second NDCs, and so on.
 constexpr int64_t STREAM_FLOWS = 1'000'000;
+/// The most flows of a scenario: the size of these blocks.
+constexpr int64_t MAX_FLOWS = 100'000;
 
 } // namespace ns3
 

@@ -36,6 +36,7 @@ namespace ns3
 class IcnHeader;
 class IcnL4Protocol;
 class IcnNameClient;
+class NodeClock;
 class Packet;
 
 /**
@@ -220,7 +221,7 @@ class IcnReplicaApplication : public Application
     std::vector<IcnEid> m_names;       //!< What is here.
     EventId m_timer;                   //!< The registrar's timer.
 
-    Time m_clockOffset;       //!< This clock minus the simulator's.
+    Ptr<NodeClock> m_clock;   //!< The node's clock, or null if that is exact.
     uint8_t m_dscp;           //!< Codepoint of expedited DATA.
     Address m_nameServer;     //!< Where to register, or an invalid address.
     uint16_t m_cost;          //!< The cost to register.

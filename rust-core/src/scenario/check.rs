@@ -54,6 +54,7 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
         .map_err(|message| inside("transport", &message))?;
     let payload = s.transport.mss();
     let packet = payload + Bytes::new(ReceiverOptions::HEADER_BYTES);
+    flows::directions(&mut s.flows)?;
     let links = topology::check(&mut s, packet)?;
     flows::check(&mut s, payload)?;
     let few = count <= DEFAULT_RECEIVERS as usize;

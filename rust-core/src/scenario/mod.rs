@@ -12,6 +12,7 @@ mod check;
 mod error;
 mod json;
 mod model;
+mod nodes;
 mod path;
 pub mod quantity;
 pub mod registry;
@@ -22,7 +23,10 @@ mod sweep;
 pub use check::{DEFAULT_RECEIVERS, MAX_FLOWS};
 pub use error::Error;
 pub use json::{read, read_value};
-pub use model::{Access, Algorithm, Bottleneck, Clock, Flow, Links, Scenario, Topology, Trace};
+pub use model::{
+    Access, Algorithm, Bottleneck, Clock, Flow, FlowClock, Links, Scenario, Topology, Trace,
+};
+pub use nodes::{Nodes, ReceiverNode, ReplicaNode, Side};
 pub use path::Path;
 pub use resolve::{Assignment, Cell, Library, Plan, resolve};
 pub use schema::schema;

@@ -9,7 +9,7 @@ mod flow;
 mod topology;
 
 pub use algorithm::Algorithm;
-pub use clock::Clock;
+pub use clock::{Clock, FlowClock};
 pub use flow::Flow;
 pub use topology::{Access, Bottleneck, Links, Topology};
 
@@ -60,7 +60,7 @@ pub struct Scenario {
     pub flow_count: Option<u32>,
     /// The transfers.
     pub flows: Vec<Flow>,
-    /// The receivers' clocks.
+    /// The receivers' clocks, compared with the replicas'.
     pub clock: Clock,
     /// The time series that a run writes.
     pub trace: Trace,

@@ -1,15 +1,17 @@
 //! The transfers.
 
-use super::{inside, secs, within};
+use super::{clock, inside, secs, within};
 use crate::cc::Setup;
 use crate::scenario::error::{Error, shown};
-use crate::scenario::model::{Algorithm, Scenario};
-use crate::scenario::quantity::Jitter;
+use crate::scenario::model::{Algorithm, Flow, FlowClock, Scenario};
+use crate::scenario::nodes::Nodes;
+use crate::scenario::quantity::{Jitter, TimeText};
 use crate::scenario::registry;
 use crate::transport::ReceiverOptions;
 use crate::units::{Bytes, Duration};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 /// Checks the transfers and fills them in.
 pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
@@ -59,6 +61,20 @@ pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
                 resolved
             }
         };
+        within(
+            &at("extra_delay"),
+            flow.extra_delay,
+            flow.extra_delay.0,
+            Duration::ZERO,
+            secs(60),
+            "0 s..60 s",
+        )?;
+        let clock = flow.clock.or(&s.clock);
+        clock::check(&at("clock"), &clock)?;
+        flow.clock = FlowClock {
+            offset: Some(clock.offset),
+            skew: Some(clock.skew),
+        };
         let start = flow.start;
         within(
             &at("start"),
@@ -81,6 +97,11 @@ pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
             "0 s..1000000 s",
         )?;
         flow.start_jitter = Jitter::Time(jitter);
+        if let Some(stop) = flow.stop {
+            let range = format!("after its start of {start}, with jitter, to 1000000 s");
+            let latest = start.0 + jitter + Duration::from_nanos(1);
+            within(&at("stop"), stop, stop.0, latest, secs(1_000_000), &range)?;
+        }
         if let Some(size) = flow.size {
             // A petabyte; real content is made and kept in memory.
             let (most, range) = if s.verify {
@@ -101,6 +122,61 @@ pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
                            --set=\"flows[*].size=10 MB\")";
             return Err(Error::new(at("size"), problem));
         }
+        if flow.repeat && flow.size.is_none() {
+            let problem = "an NDC that never ends cannot be repeated (accepted: repeat=false, or a \
+                           size as in --set=\"flows[*].size=10 MB\")";
+            return Err(Error::new(at("repeat"), problem));
+        }
+    }
+    if s.flows.iter().all(|f| f.background) {
+        let problem = "all flows are in the background (accepted: false for at least one flow, \
+                       whose end the run waits for)";
+        return Err(Error::new("flows[*].background", problem));
+    }
+    sharing(s)
+}
+
+/// Flows that share a receiver node must agree on what belongs to the node.
+fn sharing(s: &Scenario) -> Result<(), Error> {
+    let nodes = Nodes::new(s);
+    for (i, flow) in s.flows.iter().enumerate() {
+        let node = &nodes.receivers[nodes.receiver_of[i]];
+        let first = node.first_flow.map_or(i, |first| first);
+        let name = s.flows[first].name.as_deref().unwrap_or_default();
+        let differs = |field: &str, given: &dyn Display, other: &dyn Display| {
+            let problem = format!(
+                "{given} differs from the {other} of {}, which shares the receiver node {} \
+                 (accepted: {other}, or more topology.receivers)",
+                shown(name),
+                node.name
+            );
+            Err(Error::new(format!("flows[{i}].{field}"), problem))
+        };
+        if flow.extra_delay.0 != node.extra_delay {
+            return differs(
+                "extra_delay",
+                &flow.extra_delay,
+                &TimeText(node.extra_delay),
+            );
+        }
+        let clock = flow.clock.or(&s.clock);
+        if clock.offset != node.clock.offset {
+            return differs("clock.offset", &clock.offset, &node.clock.offset);
+        }
+        if clock.skew != node.clock.skew {
+            return differs("clock.skew", &clock.skew, &node.clock.skew);
+        }
+    }
+    Ok(())
+}
+
+/// Makes the directions canonical, because the network depends on them.
+pub(super) fn directions(flows: &mut [Flow]) -> Result<(), Error> {
+    for (i, flow) in flows.iter_mut().enumerate() {
+        let field = format!("flows[{i}].direction");
+        let direction =
+            registry::select(&field, "direction", registry::DIRECTIONS, &flow.direction)?;
+        flow.direction = direction.name.to_owned();
     }
     Ok(())
 }

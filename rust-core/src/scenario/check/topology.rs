@@ -5,14 +5,28 @@ use crate::scenario::error::Error;
 use crate::scenario::model::{Links, Scenario};
 use crate::scenario::quantity::{Buffer, RateText};
 use crate::scenario::registry;
-use crate::units::{Bytes, Rate};
+use crate::units::{Bytes, Duration, Rate};
 
 /// Checks the network and fills it in; returns what follows for its links.
 pub(super) fn check(s: &mut Scenario, packet: Bytes) -> Result<Links, Error> {
-    let count = u32::try_from(s.flows.len()).unwrap_or(MAX_FLOWS);
+    let opposite = s.flows.iter().filter(|f| f.direction == "opposite").count();
+    // On the side where more are.
+    let most = opposite.max(s.flows.len() - opposite);
+    let count = u32::try_from(most).unwrap_or(MAX_FLOWS);
     let t = &mut s.topology;
     let kind = registry::select("topology.kind", "topology", registry::TOPOLOGIES, &t.kind)?;
     t.kind = kind.name.to_owned();
+    let ip = registry::select("topology.ip", "IP version", registry::IP_VERSIONS, &t.ip)?;
+    t.ip = ip.name.to_owned();
+    if t.kind != "topo-2"
+        && let Some(i) = s.flows.iter().position(|f| f.direction == "opposite")
+    {
+        let problem = format!(
+            "\"opposite\" needs topo-2 (accepted in {}: forward)",
+            t.kind
+        );
+        return Err(Error::new(format!("flows[{i}].direction"), problem));
+    }
     let receivers = t.receivers.unwrap_or(count.min(DEFAULT_RECEIVERS));
     within(
         "topology.receivers",
@@ -57,6 +71,14 @@ pub(super) fn check(s: &mut Scenario, packet: Bytes) -> Result<Links, Error> {
         micros(1),
         secs(60),
         "1 us..60 s",
+    )?;
+    within(
+        "topology.bottleneck.extra_delay_reverse",
+        b.extra_delay_reverse,
+        b.extra_delay_reverse.0,
+        Duration::ZERO,
+        secs(60),
+        "0 s..60 s",
     )?;
     within(
         "topology.bottleneck.device_queue",

@@ -6,13 +6,17 @@ use crate::units::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The network: receivers - IR1 = IR2 - replica node, with the bottleneck in the middle.
+/// The network: hosts - IR1 = IR2 - hosts, with the bottleneck in the middle. Receivers are at IR1
+/// and replica nodes at IR2; in topo-2 the other way round, too.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Topology {
     /// Which network.
     pub kind: String,
-    /// Receiver nodes; flows share them in turn. Default: one per flow, at most 64.
+    /// IP version: `ipv4` or `ipv6`.
+    pub ip: String,
+    /// Receiver nodes at IR1, and as many at IR2 in topo-2; flows share those of their side in turn.
+    /// Default: one per flow, at most 64.
     pub receivers: Option<u32>,
     /// Propagation round trip of the whole path, without queues and transmission times.
     pub rtprop: TimeText,
@@ -28,6 +32,7 @@ impl Default for Topology {
     fn default() -> Topology {
         Topology {
             kind: "topo-1".to_owned(),
+            ip: "ipv4".to_owned(),
             receivers: None,
             rtprop: TimeText(Duration::from_millis(30)),
             bottleneck: Bottleneck::default(),
@@ -43,6 +48,8 @@ impl Default for Topology {
 pub struct Bottleneck {
     /// Rate of each direction.
     pub rate: RateText,
+    /// Propagation delay added to the direction from IR1 to IR2, that of REQs of forward flows.
+    pub extra_delay_reverse: TimeText,
     /// Limit of the queue of each direction. In bandwidth-delay products it is not less than two
     /// full DATA packets.
     pub buffer: Buffer,
@@ -64,6 +71,7 @@ impl Default for Bottleneck {
     fn default() -> Bottleneck {
         Bottleneck {
             rate: RateText(Rate::from_bps(20_000_000)),
+            extra_delay_reverse: TimeText(Duration::ZERO),
             buffer: Buffer::Bdp(1.0),
             aqm: Algorithm::named("drop-tail"),
             loss: Fraction(0.0),
