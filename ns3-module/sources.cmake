@@ -24,6 +24,7 @@ set(FERROCC_SOURCES
     helper/bottleneck-network.cc
     helper/icn-stack-helper.cc
     helper/ipv4-hashed-routing-helper.cc
+    helper/ipv6-hashed-routing-helper.cc
     helper/link-helper.cc
     helper/link-monitor.cc
     helper/progress-meter.cc
@@ -32,6 +33,7 @@ set(FERROCC_SOURCES
     model/icn-l4-protocol.cc
     model/icn-receiver-application.cc
     model/ipv4-hashed-routing.cc
+    model/ipv6-hashed-routing.cc
     model/node-clock.cc
     model/reordering-point-to-point-channel.cc
 )
@@ -40,6 +42,7 @@ set(FERROCC_HEADERS
     helper/bottleneck-network.h
     helper/icn-stack-helper.h
     helper/ipv4-hashed-routing-helper.h
+    helper/ipv6-hashed-routing-helper.h
     helper/link-helper.h
     helper/link-monitor.h
     helper/progress-meter.h
@@ -59,6 +62,7 @@ set(FERROCC_HEADERS
     model/icn-router-cache-application.h
     model/icn-session.h
     model/ipv4-hashed-routing.h
+    model/ipv6-hashed-routing.h
     model/node-clock.h
     model/ns3-compat.h
     model/reordering-point-to-point-channel.h

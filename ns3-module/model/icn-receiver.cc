@@ -249,7 +249,7 @@ IcnReceiver::SetNdc(const IcnEid& ndc)
 }
 
 void
-IcnReceiver::SetReplica(Ipv4Address address)
+IcnReceiver::SetReplica(const Address& address)
 {
     NS_LOG_FUNCTION(this << address);
     m_replica = address;

@@ -5,10 +5,10 @@
 
 #include "icn-eid.h"
 
+#include "ns3/address.h"
 #include "ns3/callback.h"
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"
-#include "ns3/ipv4-address.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
 #include "ns3/random-variable-stream.h"
@@ -74,9 +74,9 @@ class IcnReceiver : public Object
     /**
      * Sets where REQs go: the replica, or a router that knows one.
      *
-     * @param address Its address.
+     * @param address Its address: an Ipv4Address or an Ipv6Address.
      */
-    void SetReplica(Ipv4Address address);
+    void SetReplica(const Address& address);
 
     /**
      * Starts the transfer. A controller, parameter or option that does not exist aborts the
@@ -266,7 +266,7 @@ class IcnReceiver : public Object
     Ptr<Node> m_node;                  //!< The node.
     Ptr<NodeClock> m_clock;            //!< Its clock, or null if that is exact.
     Ptr<IcnL4Protocol> m_protocol;     //!< Its L4 protocol.
-    Ipv4Address m_replica;             //!< Where REQs go.
+    Address m_replica;                 //!< Where REQs go.
     IcnTransferKey m_key;              //!< Which transfer this is.
     Ptr<UniformRandomVariable> m_draw; //!< For controllers with a random phase.
     std::unique_ptr<Engine> m_engine;  //!< See Engine.

@@ -116,6 +116,7 @@ IcnReplicaApplication::IcnReplicaApplication()
       m_queued(0),
       m_malformed(0),
       m_unknown(0),
+      m_answered(0),
       m_registered(0),
       m_state(SERVING)
 {
@@ -213,6 +214,24 @@ IcnReplicaApplication::GetState() const
     return static_cast<State>(m_state.Get());
 }
 
+bool
+IcnReplicaApplication::Offers(const IcnEid& ndc) const
+{
+    return m_state != VANISHED && Has(ndc);
+}
+
+bool
+IcnReplicaApplication::Has(const IcnEid& ndc) const
+{
+    return std::find(m_names.begin(), m_names.end(), ndc) != m_names.end();
+}
+
+uint64_t
+IcnReplicaApplication::GetAnswered() const
+{
+    return m_answered;
+}
+
 uint64_t
 IcnReplicaApplication::GetRegistered() const
 {
@@ -228,7 +247,7 @@ IcnReplicaApplication::AssignStreams(int64_t stream)
 }
 
 void
-IcnReplicaApplication::OnRequest(const IcnHeader& header, Ipv4Address source)
+IcnReplicaApplication::OnRequest(const IcnHeader& header, const Address& source)
 {
     if (m_serviceDelay.IsZero())
     {
@@ -239,7 +258,7 @@ IcnReplicaApplication::OnRequest(const IcnHeader& header, Ipv4Address source)
 }
 
 void
-IcnReplicaApplication::Answer(const IcnHeader& header, Ipv4Address source)
+IcnReplicaApplication::Answer(const IcnHeader& header, const Address& source)
 {
     NS_LOG_FUNCTION(this << header << source);
     if (m_state == FAILED || !m_protocol)
@@ -249,6 +268,10 @@ IcnReplicaApplication::Answer(const IcnHeader& header, Ipv4Address source)
     const int64_t clock = Simulator::Now().GetNanoSeconds() + (m_clock ? m_clock->GetErrorNs() : 0);
     const auto step =
         m_engine->replica->on_request(clock, {header.GetBytes(), header.GetSerializedSize()});
+    if (step.malformed == m_malformed && step.unknown == m_unknown)
+    {
+        m_answered++;
+    }
     m_malformed = step.malformed;
     m_unknown = step.unknown;
     const uint8_t* payload = step.payload.empty() ? nullptr : step.payload.data();
@@ -264,7 +287,7 @@ IcnReplicaApplication::Answer(const IcnHeader& header, Ipv4Address source)
 }
 
 void
-IcnReplicaApplication::SendData(Ptr<Packet> packet, Ipv4Address destination, uint8_t dscp)
+IcnReplicaApplication::SendData(Ptr<Packet> packet, const Address& destination, uint8_t dscp)
 {
     if (m_rateCap.GetBitRate() == 0 && m_queued == 0)
     {
@@ -291,7 +314,7 @@ IcnReplicaApplication::SendData(Ptr<Packet> packet, Ipv4Address destination, uin
 }
 
 void
-IcnReplicaApplication::Depart(Ptr<Packet> packet, Ipv4Address destination, uint8_t dscp)
+IcnReplicaApplication::Depart(Ptr<Packet> packet, const Address& destination, uint8_t dscp)
 {
     m_queued--;
     if (m_state != FAILED && m_protocol)

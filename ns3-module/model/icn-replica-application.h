@@ -9,7 +9,6 @@
 #include "ns3/application.h"
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"
-#include "ns3/ipv4-address.h"
 #include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/traced-value.h"
@@ -87,7 +86,8 @@ class IcnReplicaApplication : public Application
     IcnEid AddSynthetic(uint64_t seed, uint64_t size);
 
     /**
-     * Tells that the engine has got another NDC, which is then registered.
+     * Tells that the engine has got another NDC, which is then registered. Without content, the
+     * replica promises what it does not hold.
      *
      * @param ndc Its EID.
      */
@@ -121,6 +121,23 @@ class IcnReplicaApplication : public Application
     State GetState() const;
 
     /**
+     * @param ndc An NDC.
+     * @return Whether it is registered, or would be if there was a name server.
+     */
+    bool Offers(const IcnEid& ndc) const;
+
+    /**
+     * @param ndc An NDC.
+     * @return Whether it has been added, whatever the state.
+     */
+    bool Has(const IcnEid& ndc) const;
+
+    /**
+     * @return REQs so far that were answered with DATA.
+     */
+    uint64_t GetAnswered() const;
+
+    /**
      * @return How often the name server has confirmed a registration.
      */
     uint64_t GetRegistered() const;
@@ -139,7 +156,7 @@ class IcnReplicaApplication : public Application
      * @param header The REQ's header.
      * @param source Who asks.
      */
-    void OnRequest(const IcnHeader& header, Ipv4Address source);
+    void OnRequest(const IcnHeader& header, const Address& source);
 
     /**
      * @return REQs so far that were not valid.
@@ -166,7 +183,7 @@ class IcnReplicaApplication : public Application
      * @param header The REQ's header.
      * @param source Who asks.
      */
-    void Answer(const IcnHeader& header, Ipv4Address source);
+    void Answer(const IcnHeader& header, const Address& source);
 
     /**
      * Sends a DATA packet, behind those that the rate cap holds back.
@@ -175,7 +192,7 @@ class IcnReplicaApplication : public Application
      * @param destination Who asked.
      * @param dscp Its DS codepoint.
      */
-    void SendData(Ptr<Packet> packet, Ipv4Address destination, uint8_t dscp);
+    void SendData(Ptr<Packet> packet, const Address& destination, uint8_t dscp);
 
     /**
      * Sends a DATA packet unless the replica has failed since.
@@ -184,7 +201,7 @@ class IcnReplicaApplication : public Application
      * @param destination Who asked.
      * @param dscp Its DS codepoint.
      */
-    void Depart(Ptr<Packet> packet, Ipv4Address destination, uint8_t dscp);
+    void Depart(Ptr<Packet> packet, const Address& destination, uint8_t dscp);
 
     /// Registers all NDCs, if there is a name server.
     void RegisterAll();
@@ -235,6 +252,7 @@ class IcnReplicaApplication : public Application
     uint32_t m_queued;        //!< Packets that it holds back.
     uint64_t m_malformed;     //!< REQs that were not valid.
     uint64_t m_unknown;       //!< REQs for an NDC that is not here.
+    uint64_t m_answered;      //!< REQs answered with DATA.
     uint64_t m_registered;    //!< Confirmed registrations.
     TracedValue<uint8_t> m_state; //!< See State.
 };

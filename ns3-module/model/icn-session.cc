@@ -218,9 +218,7 @@ IcnSession::Apply(const ferrocc::icn::SessionStep& step)
     {
         const Ptr<Packet> packet = Create<Packet>();
         packet->AddHeader(IcnHeader(step.bytes.data() + probe.header.offset, probe.header.length));
-        protocol->SendPacket(packet,
-                             Ipv4Address::ConvertFrom(bridge::ToAddress(probe.address)),
-                             0);
+        protocol->SendPacket(packet, bridge::ToAddress(probe.address), 0);
     }
     m_timer.Cancel();
     if (step.next_timer_ns != std::numeric_limits<uint64_t>::max())
@@ -253,7 +251,7 @@ IcnSession::UseReplica(const Address& replica)
     NS_LOG_FUNCTION(this << replica);
     m_replica = replica;
     m_replicaTrace(replica);
-    m_receiver->SetReplica(Ipv4Address::ConvertFrom(replica));
+    m_receiver->SetReplica(replica);
     if (m_receiver->IsRunning())
     {
         m_receiver->NotifyPathChange(true);

@@ -248,16 +248,12 @@ use bridge::{
 };
 use ferrocc::scenario::quantity::{Buffer, Jitter};
 use ferrocc::scenario::{Nodes, ReplicaNode, Side};
-use ferrocc::transport::ReceiverOptions;
 use ferrocc_cli as cli;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// MTU of the links where packets are no longer, bytes: Ethernet's.
 const LEAST_MTU_BYTES: u32 = 1500;
-
-/// What the IPv6 header (RFC 8200) is longer than the IPv4 one (RFC 791), bytes.
-const IPV6_EXTRA_BYTES: u32 = 40 - 20;
 
 /// A command line, read and checked.
 pub struct Plan(Arc<cli::Plan>);
@@ -362,12 +358,7 @@ impl Cell {
             reorder_delay_ns: bottleneck.reorder_delay.0.as_nanos(),
             payload_bytes: s.transport.mss_bytes.into(),
             mtu_bytes: u32::from(s.transport.mss_bytes)
-                .saturating_add(ReceiverOptions::HEADER_BYTES as u32)
-                .saturating_add(if topology.ip == "ipv6" {
-                    IPV6_EXTRA_BYTES
-                } else {
-                    0
-                })
+                .saturating_add(topology.header_bytes().get() as u32)
                 .max(LEAST_MTU_BYTES),
             verify: s.verify,
             pcap: self.plan.pcap,
