@@ -112,6 +112,8 @@ IcnRouterCacheApplication::StartApplication()
     }
     if (const auto ipv6 = GetNode()->GetObject<Ipv6L3Protocol>())
     {
+        // A router is registered with one of its addresses, and reached over any of its links.
+        ipv6->SetAttribute("StrongEndSystemModel", BooleanValue(false));
         ipv6->TraceConnectWithoutContext(
             "UnicastForward",
             MakeCallback(&IcnRouterCacheApplication::OnForward6, this));
