@@ -537,3 +537,28 @@ proptest! {
         prop_assert_eq!(step.in_flight, Bytes::ZERO);
     }
 }
+
+#[test]
+fn the_clocks_error_is_in_one_way_samples_and_not_in_their_report() {
+    let mut replica = Replica::new();
+    let ndc = replica.add_virtual("clock", 40 * MSS);
+    let mut r = receiver(ndc, 4.0, ReceiverOptions::default(), false);
+    let mut now = Instant::from_millis(5);
+    r.open(now);
+    let mut queue: VecDeque<Packet> = packets(r.output()).into();
+    // Any error, also one that changes from packet to packet.
+    for error in [0, 7, -1_234_567_890_123, i64::MAX / 2, 0, 50, -50] {
+        let (request, ..) = queue.pop_front().unwrap();
+        replica.on_request(now.as_nanos() as i64, &request);
+        let data = packets(replica.output());
+        now += RTT;
+        r.set_clock_error(error);
+        let step = deliver(&mut r, now, &data[0]);
+        let sample = step.one_way.unwrap().as_nanos();
+        assert_eq!(sample, RTT.as_nanos() as i64 + error);
+        assert_eq!(step.one_way_zero.as_nanos(), error);
+        queue.extend(packets(r.output()));
+    }
+    let reported = &r.stats().one_way;
+    assert_eq!((reported.min(), reported.max()), (Some(RTT), Some(RTT)));
+}
