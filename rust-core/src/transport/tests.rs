@@ -3,10 +3,14 @@
 use super::*;
 use crate::cc::{RestartCause, Setup, registry};
 use crate::units::{Bytes, Duration, Instant};
-use crate::wire::{Eid, Kind, Repr, Segment, UNBOUNDED};
+use crate::wire::{Eid, Kind, Repr, Segment};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::VecDeque;
+
+mod ending;
+mod spurious;
+mod switching;
 
 const MSS: u64 = 1250;
 const RTT: Duration = Duration::from_millis(20);
@@ -355,51 +359,6 @@ fn a_full_receive_buffer_stops_new_requests_but_not_repeats() {
     // The hole is filled: the buffer drains and requests go on.
     deliver(&mut r, now, &data[0]);
     assert!(!r.output().packets.is_empty());
-}
-
-#[test]
-fn a_path_change_keeps_what_arrived_and_repeats_the_rest() {
-    let mut replica = Replica::new();
-    let ndc = replica.add_synthetic(7, 20 * MSS as usize);
-    let mut r = receiver(ndc, 6.0, ReceiverOptions::default(), true);
-    r.open(Instant::ZERO);
-    let old = answers(&mut replica, r.output(), Instant::ZERO);
-    deliver(&mut r, Instant::ZERO + RTT, &old[0]);
-    let step = r.on_path_change(Instant::from_millis(30), RestartCause::ReplicaChanged);
-    assert_eq!(step.in_flight, Bytes::new(6 * MSS));
-    assert_eq!(step.srtt, None, "the old path's samples are forgotten");
-    let mut new = VecDeque::from(answers(&mut replica, r.output(), Instant::from_millis(30)));
-    // The old replica's late answers do no harm.
-    let step = deliver(&mut r, Instant::from_millis(31), &old[1]);
-    assert_eq!(
-        (step.delivered, r.stats().spurious_losses),
-        (Bytes::new(2 * MSS), 0)
-    );
-    new.extend(answers(&mut replica, r.output(), Instant::from_millis(31)));
-    let mut now = Instant::from_millis(50);
-    while let Some(d) = new.pop_front() {
-        deliver(&mut r, now, &d);
-        new.extend(answers(&mut replica, r.output(), now));
-        now += Duration::from_millis(1);
-    }
-    assert!(r.step().completed && r.step().verified);
-    assert_eq!((r.stats().losses, r.stats().timeouts), (0, 0));
-}
-
-#[test]
-fn a_cancelled_transfer_is_silent() {
-    let mut replica = Replica::new();
-    let ndc = replica.add_virtual("a", UNBOUNDED);
-    let mut r = receiver(ndc, 6.0, ReceiverOptions::default(), false);
-    r.open(Instant::ZERO);
-    let data = answers(&mut replica, r.output(), Instant::ZERO);
-    r.cancel(Instant::from_millis(1));
-    let step = deliver(&mut r, Instant::from_millis(20), &data[0]);
-    assert_eq!(
-        (step.next_timer, step.delivered),
-        (Instant::MAX, Bytes::ZERO)
-    );
-    assert!(r.output().packets.is_empty());
 }
 
 #[test]
