@@ -145,7 +145,7 @@ pub(crate) mod bridge {
             header: &[u8],
         ) -> ReplicaStep<'a>;
 
-        /// The EID of a device of this name.
+        /// The EID of a device of this public name, in a domain apart from NDCs.
         fn device_eid(name: &str) -> Eid;
         /// The name of a phase number.
         fn phase_name(phase: u8) -> &'static str;
@@ -332,7 +332,7 @@ fn new_replica() -> Box<Replica> {
 }
 
 fn device_eid(name: &str) -> Eid {
-    convert::bridge_eid(wire::Eid::of_name(name))
+    convert::bridge_eid(wire::Eid::of_device(name))
 }
 
 fn phase_name(phase: u8) -> &'static str {
