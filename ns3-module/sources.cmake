@@ -11,8 +11,12 @@ set(FERROCC_BRIDGE_SOURCES
     helper/scenario-runner.cc
     model/icn-eid.cc
     model/icn-header.cc
+    model/icn-name-client.cc
+    model/icn-name-server-application.cc
     model/icn-receiver.cc
     model/icn-replica-application.cc
+    model/icn-router-cache-application.cc
+    model/icn-session.cc
 )
 
 set(FERROCC_SOURCES
@@ -49,9 +53,14 @@ set(FERROCC_HEADERS
     model/icn-eid.h
     model/icn-header.h
     model/icn-l4-protocol.h
+    model/icn-locator.h
+    model/icn-name-client.h
+    model/icn-name-server-application.h
     model/icn-receiver-application.h
     model/icn-receiver.h
     model/icn-replica-application.h
+    model/icn-router-cache-application.h
+    model/icn-session.h
     model/ipv4-hashed-routing.h
     model/ipv6-hashed-routing.h
     model/node-clock.h
@@ -60,6 +69,7 @@ set(FERROCC_HEADERS
 )
 
 set(FERROCC_TESTS
+    test/ferrocc-names-test-suite.cc
     test/ferrocc-priority-test-suite.cc
     test/ferrocc-routing-test-suite.cc
     test/ferrocc-scenario-test-suite.cc

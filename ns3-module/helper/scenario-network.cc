@@ -94,6 +94,24 @@ ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
             host.node->AggregateObject(clock);
         }
     }
+    if (spec.names_mode == "server")
+    {
+        LinkSpec link = AccessSpec(spec, spec.names_delay_ns);
+        link.loss = {spec.names_loss, spec.names_loss};
+        m_nameServer = m_network.AddHost(BottleneckNetwork::LEFT, link);
+    }
+}
+
+Ptr<Node>
+ScenarioNetwork::GetNameServer() const
+{
+    return m_nameServer.node;
+}
+
+Address
+ScenarioNetwork::GetNameServerAddress() const
+{
+    return m_nameServer.node ? m_network.GetAddress(m_nameServer) : Address();
 }
 
 uint32_t

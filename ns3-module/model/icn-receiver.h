@@ -6,6 +6,7 @@
 #include "icn-eid.h"
 
 #include "ns3/address.h"
+#include "ns3/callback.h"
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -92,7 +93,21 @@ class IcnReceiver : public Object
      */
     void Configure();
 
-    /// Gives the transfer up; nothing happens if it is complete or was not opened.
+    /**
+     * Makes DATA for the transfer reach this receiver before Open(), which does the same: answers
+     * to probes arrive before a replica is chosen. After Configure().
+     */
+    void Attach();
+
+    /**
+     * Sets what is told of DATA without payload: answers to probes, and a replica's word that it
+     * does not hold the NDC.
+     *
+     * @param callback What is told, with the packet's header.
+     */
+    void SetEmptyDataCallback(Callback<void, const IcnHeader&> callback);
+
+    /// Gives the transfer up; nothing happens if it is complete.
     void Cancel();
 
     /**
@@ -140,6 +155,21 @@ class IcnReceiver : public Object
      * @return DATA packets so far that were not valid.
      */
     uint64_t GetMalformed() const;
+
+    /**
+     * @return This receiver's own EID; after Configure().
+     */
+    const IcnEid& GetDeviceEid() const;
+
+    /**
+     * @return The EID of the NDC.
+     */
+    const IcnEid& GetNdc() const;
+
+    /**
+     * @return The node.
+     */
+    Ptr<Node> GetNode() const;
 
     /**
      * @return The engine, for the output of runs; after Configure().
@@ -247,6 +277,9 @@ class IcnReceiver : public Object
     EventId m_timer;                   //!< The one pending timer event.
     uint64_t m_timerAt;                //!< When it expires, ns; the largest value for never.
     uint64_t m_deadline;               //!< When the engine wants to be called, ns.
+    bool m_attached;                   //!< Whether the L4 protocol knows it.
+
+    Callback<void, const IcnHeader&> m_emptyData; //!< See SetEmptyDataCallback.
 
     TracedValue<uint64_t> m_window;                    //!< Bytes that may be outstanding.
     TracedValue<DataRate> m_pacingRate;                //!< Pacing rate.

@@ -39,7 +39,7 @@ impl Pipe {
         let controller =
             registry::build(controller, &Setup::default(), &json!({})).expect("defaults are valid");
         let config = ReceiverConfig {
-            device: Eid::of_name("device"),
+            device: Eid::of_device("device"),
             ndc,
             verify: false,
             replica_clock_offset_ns: 0,

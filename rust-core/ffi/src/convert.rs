@@ -58,7 +58,7 @@ pub(crate) fn step<'a>(
         timeouts: stats.timeouts,
         marks: stats.marks,
         window_cuts: stats.window_cuts,
-        malformed: stats.malformed,
+        malformed: stats.malformed + stats.misdirected,
         completed: step.completed,
         verified: step.verified,
     }

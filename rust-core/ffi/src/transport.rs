@@ -103,6 +103,7 @@ pub(crate) mod bridge {
     extern "Rust" {
         #[derive(ExternType)]
         type Receiver;
+        #[derive(ExternType)]
         type Replica;
 
         /// A receiver that will fetch one NDC. Fails on an unknown controller or bad parameters.
@@ -137,6 +138,8 @@ pub(crate) mod bridge {
         fn add_virtual(self: &mut Replica, name: &str, size_bytes: u64) -> Eid;
         /// Adds an NDC of real pseudo-random bytes and returns its self-certifying EID.
         fn add_synthetic(self: &mut Replica, seed: u64, size_bytes: u64) -> Result<Eid>;
+        /// Whether the replica says "not here" to every REQ.
+        fn set_hidden(self: &mut Replica, hidden: bool);
         /// A REQ arrived. `clock_ns` is the replica's own clock, which stamps the DATA.
         unsafe fn on_request<'a>(
             self: &'a mut Replica,
@@ -144,7 +147,7 @@ pub(crate) mod bridge {
             header: &[u8],
         ) -> ReplicaStep<'a>;
 
-        /// The EID of a device of this name.
+        /// The EID of a device of this public name, in a domain apart from NDCs.
         fn device_eid(name: &str) -> Eid;
         /// The name of a phase number.
         fn phase_name(phase: u8) -> &'static str;
@@ -304,6 +307,15 @@ impl Replica {
         ))
     }
 
+    /// The engine, for the bridge that adds content.
+    pub(crate) fn engine_mut(&mut self) -> &mut transport::Replica {
+        &mut self.engine
+    }
+
+    fn set_hidden(&mut self, hidden: bool) {
+        self.engine.set_hidden(hidden);
+    }
+
     fn on_request(&mut self, clock_ns: i64, header: &[u8]) -> ReplicaStep<'_> {
         self.engine.on_request(clock_ns, header);
         let output = self.engine.output();
@@ -326,7 +338,7 @@ fn new_replica() -> Box<Replica> {
 }
 
 fn device_eid(name: &str) -> Eid {
-    convert::bridge_eid(wire::Eid::of_name(name))
+    convert::bridge_eid(wire::Eid::of_device(name))
 }
 
 fn phase_name(phase: u8) -> &'static str {

@@ -51,7 +51,7 @@ fuzz_target!(|input: Input| {
         ..ReceiverOptions::default()
     };
     let config = ReceiverConfig {
-        device: Eid::of_name("device"),
+        device: Eid::of_device("device"),
         ndc,
         verify: true,
         replica_clock_offset_ns: 0,

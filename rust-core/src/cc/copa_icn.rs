@@ -25,14 +25,22 @@
 //! Until DATA that can queue has been measured, the window grows by one packet per packet. Where
 //! DATA carries no timestamps at all, the RTT stands in for `Tdat` and the second and third point
 //! remain. Losses, timeouts and application-limited rounds are treated as in Copa.
+//!
+//! `mode: auto` adds Copa's TCP-competitive mode, which the paper's Copa-ICN does not have. It looks
+//! at T_q instead of d_q. Delta is then `min(delta(rate), 1/x)`: equation (7) is the ceiling, as the
+//! constant is in Copa; x starts at `1/delta(rate)`, grows by one per round trip, is halved by losses
+//! and never falls below `1/delta(rate)`.
 
-use super::copa_window::CopaWindow;
+use super::competition::{Competition, Delays, Detector, Mode};
+use super::copa_window::{CopaWindow, How};
 use super::range::{check, check_initial_window};
 use super::standing::StandingDelay;
+use super::velocity::Rules;
 use super::{Allowance, Controller, Data, Loss, Restart, Sent, Setup, Snapshot, Timeout};
 use crate::units::{Bytes, Duration, Instant, OneWay};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 
 /// Which rate equation (7) takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +72,65 @@ pub enum DeltaUpdate {
     EveryRound,
 }
 
+/// Which delay the queueing delay T_q is taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueDelay {
+    /// The one-way delay of DATA, equation (5).
+    OneWay,
+    /// The round-trip time, as in Copa; timestamps are not looked at.
+    RoundTrip,
+}
+
+/// What delta is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Delta {
+    /// `min(delta_max, a rate^2 + b)`, equation (7).
+    Rate,
+    /// A constant, as in Copa, 1/packets.
+    Fixed(f64),
+}
+
+impl Delta {
+    /// The word for [`Delta::Rate`].
+    const RATE: &str = "rate";
+}
+
+impl Serialize for Delta {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Delta::Rate => serializer.serialize_str(Delta::RATE),
+            Delta::Fixed(delta) => serializer.serialize_f64(*delta),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Delta {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Delta, D::Error> {
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::String(word) if word == Delta::RATE => Ok(Delta::Rate),
+            serde_json::Value::Number(n) => Ok(Delta::Fixed(n.as_f64().unwrap_or(f64::NAN))),
+            other => Err(serde::de::Error::custom(format!(
+                "{other} is not accepted (accepted: rate, or a number)"
+            ))),
+        }
+    }
+}
+
+impl JsonSchema for Delta {
+    fn schema_name() -> Cow<'static, str> {
+        "Delta".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "const": Delta::RATE }, { "type": "number" }] })
+    }
+}
+
 /// How long a probe's sample counts in `Tdat_min`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -80,12 +147,21 @@ pub enum ProbeMemory {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
+    /// Which delay T_q is taken from.
+    pub queue_delay: QueueDelay,
+    /// What delta is: `rate`, equation (7), or a constant in 1/packets, 0.001 to 10.
+    pub delta: Delta,
     /// `a` of equation (7), 1/(packets Mbps^2), 0 to 1. Zero makes delta constant.
     pub a_per_mbps2: f64,
     /// `b` of equation (7): delta at rate zero, 1/packets, 0.001 to `delta_max`.
     pub b: f64,
     /// The largest delta, 1/packets, 0.001 to 10.
     pub delta_max: f64,
+    /// Whether delta gives way to buffer-filling flows (Copa's competitive mode; the paper's Copa-ICN
+    /// has none). What `delta` says is then the largest value.
+    pub mode: Mode,
+    /// How `auto` tells that there are such flows.
+    pub detector: Detector,
     /// Which rate equation (7) takes.
     pub rate_source: RateSource,
     /// What counts as a packet's size in it.
@@ -113,9 +189,13 @@ impl Default for Config {
     /// The Copa-ICN paper, section 4.2.
     fn default() -> Config {
         Config {
+            queue_delay: QueueDelay::OneWay,
+            delta: Delta::Rate,
             a_per_mbps2: 4.5e-5,
             b: 0.05,
             delta_max: 0.5,
+            mode: Mode::Fixed,
+            detector: Detector::Paper,
             rate_source: RateSource::Window,
             rate_size: RateSize::Packet,
             delta_update: DeltaUpdate::EveryData,
@@ -132,6 +212,9 @@ impl Default for Config {
 
 impl Config {
     fn validate(&self) -> Result<(), String> {
+        if let Delta::Fixed(delta) = self.delta {
+            check("delta", delta, 0.001..=10.0)?;
+        }
         check("a_per_mbps2", self.a_per_mbps2, 0.0..=1.0)?;
         check("delta_max", self.delta_max, 0.001..=10.0)?;
         check("b", self.b, 0.001..=self.delta_max)?;
@@ -141,9 +224,12 @@ impl Config {
         check_initial_window(self.initial_window_packets)
     }
 
-    /// Equation (7) with its bound.
-    fn delta(&self, rate_mbps: f64) -> f64 {
-        (self.a_per_mbps2 * rate_mbps * rate_mbps + self.b).min(self.delta_max)
+    /// Delta at a rate: equation (7) with its bound, unless it is constant.
+    fn delta_at(&self, rate_mbps: f64) -> f64 {
+        match self.delta {
+            Delta::Rate => (self.a_per_mbps2 * rate_mbps * rate_mbps + self.b).min(self.delta_max),
+            Delta::Fixed(delta) => delta,
+        }
     }
 }
 
@@ -158,6 +244,8 @@ struct Path {
     stamped: bool,
     /// The last delivery-rate sample, packets/s of payload.
     delivered_pps: Option<f64>,
+    /// The present arrival's sample of a delay that can queue, if it gave one.
+    sample: Option<OneWay>,
     probes_left: u32,
     last_probe: Option<Instant>,
 }
@@ -171,6 +259,7 @@ impl Path {
             probe_min: None,
             stamped: false,
             delivered_pps: None,
+            sample: None,
             probes_left: config.probes,
             last_probe: None,
         }
@@ -186,7 +275,9 @@ impl Path {
                 self.rtt.insert_base(data.now, rtt);
             }
         }
-        if let Some(sample) = self.one_way_sample(data) {
+        let sample = self.delay_sample(data, config.queue_delay);
+        self.sample = sample.filter(|_| queued);
+        if let Some(sample) = sample {
             if queued {
                 self.one_way.insert(data.now, sample);
             } else {
@@ -196,16 +287,17 @@ impl Path {
                 self.probe_min = Some(self.probe_min.map_or(sample, |min| min.min(sample)));
             }
         }
-        self.rtt.advance(data.now, data.srtt);
-        self.one_way.advance(data.now, data.srtt);
+        let standing = data.srtt.map(|srtt| srtt / 2);
+        self.rtt.advance(data.now, standing);
+        self.one_way.advance(data.now, standing);
         if let Some(sample) = data.rate.filter(|r| !r.app_limited) {
             self.delivered_pps = Some(sample.rate.as_packets_per_sec(mss));
         }
     }
 
-    /// Tdat, or the RTT as long as no DATA carried a timestamp.
-    fn one_way_sample(&mut self, data: &Data) -> Option<OneWay> {
-        if data.one_way.is_some() {
+    /// Tdat; the RTT if that is wanted, or as long as no DATA carried a timestamp.
+    fn delay_sample(&mut self, data: &Data, wanted: QueueDelay) -> Option<OneWay> {
+        if data.one_way.is_some() && wanted == QueueDelay::OneWay {
             if !self.stamped {
                 self.stamped = true;
                 self.one_way.clear();
@@ -219,15 +311,26 @@ impl Path {
         ))
     }
 
+    /// Tdat_min.
+    fn base(&self, memory: ProbeMemory) -> Option<OneWay> {
+        let base = self.one_way.base()?;
+        let probe = self.probe_min.filter(|_| memory == ProbeMemory::Keep);
+        Some(probe.map_or(base, |probe| base.min(probe)))
+    }
+
     /// T_q (equation (5)); none before DATA that can queue was measured.
     fn queue_delay(&self, memory: ProbeMemory) -> Option<Duration> {
-        let mut base = self.one_way.base()?;
-        if memory == ProbeMemory::Keep
-            && let Some(probe) = self.probe_min
-        {
-            base = base.min(probe);
-        }
+        let base = self.base(memory)?;
         Some(self.one_way.standing()?.saturating_above(base))
+    }
+
+    /// The same for the detector of buffer-filling flows.
+    fn delays(&self, memory: ProbeMemory) -> Option<Delays> {
+        Some(Delays {
+            sample: self.sample.map(OneWay::as_nanos),
+            standing: self.one_way.standing()?.as_nanos(),
+            base: self.base(memory)?.as_nanos(),
+        })
     }
 }
 
@@ -236,9 +339,13 @@ impl Path {
 pub struct CopaIcn {
     config: Config,
     setup: Setup,
+    /// The delta in force.
     delta: f64,
+    /// Equation (7)'s delta (or the constant), which the competitive mode lowers.
+    ceiling: f64,
     window: CopaWindow,
     path: Path,
+    competition: Option<Competition>,
 }
 
 impl CopaIcn {
@@ -248,10 +355,25 @@ impl CopaIcn {
         Ok(CopaIcn {
             config: *config,
             setup: *setup,
-            delta: config.delta(0.0),
-            window: CopaWindow::new(setup, config.initial_window_packets, config.loss_brake),
+            delta: config.delta_at(0.0),
+            ceiling: config.delta_at(0.0),
+            window: CopaWindow::new(
+                setup,
+                config.initial_window_packets,
+                config.loss_brake,
+                Rules::default(),
+            ),
             path: Path::new(config),
+            competition: Competition::new(config.mode, config.detector),
         })
+    }
+
+    /// Delta follows its ceiling, or stays below it in the competitive mode.
+    fn apply_ceiling(&mut self) {
+        self.delta = match &mut self.competition {
+            Some(competition) => competition.delta(self.ceiling),
+            None => self.ceiling,
+        };
     }
 
     /// The rate of equation (7) in Mbps, given RTTstanding.
@@ -271,6 +393,11 @@ impl CopaIcn {
 
 impl Controller for CopaIcn {
     fn on_sent(&mut self, sent: &Sent) {
+        if let Some(competition) = &mut self.competition
+            && sent.prior_in_flight.is_zero()
+        {
+            competition.on_idle_restart(sent.now);
+        }
         if sent.probe {
             self.path.probes_left = self.path.probes_left.saturating_sub(1);
             self.path.last_probe = Some(sent.now);
@@ -279,32 +406,66 @@ impl Controller for CopaIcn {
 
     fn on_data(&mut self, data: &Data) {
         self.path.on_data(data, &self.config, self.setup.mss);
+        let memory = self.config.probe_memory;
+        if let Some(competition) = &mut self.competition
+            && !self.window.in_slow_start()
+            && let (Some(srtt), Some(delays)) = (data.srtt, self.path.delays(memory))
+        {
+            competition.on_data(data.now, srtt, &delays, self.ceiling);
+        }
         if !self.window.admit(data) {
+            if let Some(competition) = &mut self.competition {
+                competition.on_app_limited(data.now);
+            }
             return;
         }
-        let queue_delay = self.path.queue_delay(self.config.probe_memory);
-        let measured = self.path.rtt.standing().zip(queue_delay);
-        let increase = measured.map(|(rtt, queue)| {
+        let measured = self.path.rtt.standing().zip(self.path.queue_delay(memory));
+        let aim = measured.map(|(rtt, queue)| {
             if self.config.delta_update == DeltaUpdate::EveryData || data.round_start {
-                self.delta = self.config.delta(self.rate_mbps(rtt));
+                self.ceiling = self.config.delta_at(self.rate_mbps(rtt));
             }
-            self.window.is_below_target(rtt, self.delta, queue)
+            self.apply_ceiling();
+            self.window.compare(rtt, self.delta, queue)
         });
-        self.window.step(data, self.delta, increase);
+        let how = How {
+            delta: self.delta,
+            srtt: data.srtt,
+            latest_rtt: data.rtt,
+            increase_at_target: true,
+        };
+        let up = self.window.step(data, &how, aim);
+        if let Some(competition) = &mut self.competition
+            && !self.window.in_slow_start()
+            && let (Some(up), Some(srtt)) = (up, data.srtt)
+        {
+            competition.on_step(data.now, srtt, up);
+        }
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         self.window.on_loss(loss);
+        if let Some(competition) = &mut self.competition {
+            competition.on_loss(loss.now, loss.largest_pn(), loss.next_pn);
+            self.apply_ceiling();
+        }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout<'_>) {
         self.window.on_timeout(timeout);
+        if let Some(competition) = &mut self.competition {
+            competition.on_loss(timeout.now, timeout.largest_pn(), timeout.next_pn);
+            self.apply_ceiling();
+        }
     }
 
     fn on_restart(&mut self, _restart: &Restart) {
         self.window.restart();
         self.path = Path::new(&self.config);
-        self.delta = self.config.delta(0.0);
+        self.ceiling = self.config.delta_at(0.0);
+        self.delta = self.ceiling;
+        if let Some(competition) = &mut self.competition {
+            competition.restart();
+        }
     }
 
     fn wants_probe(&self, now: Instant) -> bool {
@@ -321,7 +482,7 @@ impl Controller for CopaIcn {
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
-            phase: self.window.phase(),
+            phase: self.window.phase(self.competition.as_ref()),
             delta: Some(self.delta),
             velocity: Some(self.window.velocity()),
             queue_delay: self.path.queue_delay(self.config.probe_memory),

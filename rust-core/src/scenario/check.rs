@@ -2,6 +2,7 @@
 
 mod clock;
 mod flows;
+mod names;
 mod topology;
 
 use super::error::{Error, from_serde};
@@ -57,6 +58,7 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
     flows::directions(&mut s.flows)?;
     let links = topology::check(&mut s, packet)?;
     flows::check(&mut s, payload)?;
+    names::check(&mut s)?;
     let few = count <= DEFAULT_RECEIVERS as usize;
     s.trace.enabled = Some(s.trace.enabled.unwrap_or(single && few));
     Ok((s, links, payload))

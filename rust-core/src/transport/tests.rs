@@ -3,16 +3,20 @@
 use super::*;
 use crate::cc::{RestartCause, Setup, registry};
 use crate::units::{Bytes, Duration, Instant};
-use crate::wire::{Eid, Kind, Repr, Segment, UNBOUNDED};
+use crate::wire::{Eid, Kind, Repr, Segment};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::VecDeque;
+
+mod ending;
+mod spurious;
+mod switching;
 
 const MSS: u64 = 1250;
 const RTT: Duration = Duration::from_millis(20);
 
 fn device() -> Eid {
-    Eid::of_name("device")
+    Eid::of_device("device")
 }
 
 fn receiver(ndc: Eid, window: f64, options: ReceiverOptions, verify: bool) -> Receiver {
@@ -358,51 +362,6 @@ fn a_full_receive_buffer_stops_new_requests_but_not_repeats() {
 }
 
 #[test]
-fn a_path_change_keeps_what_arrived_and_repeats_the_rest() {
-    let mut replica = Replica::new();
-    let ndc = replica.add_synthetic(7, 20 * MSS as usize);
-    let mut r = receiver(ndc, 6.0, ReceiverOptions::default(), true);
-    r.open(Instant::ZERO);
-    let old = answers(&mut replica, r.output(), Instant::ZERO);
-    deliver(&mut r, Instant::ZERO + RTT, &old[0]);
-    let step = r.on_path_change(Instant::from_millis(30), RestartCause::ReplicaChanged);
-    assert_eq!(step.in_flight, Bytes::new(6 * MSS));
-    assert_eq!(step.srtt, None, "the old path's samples are forgotten");
-    let mut new = VecDeque::from(answers(&mut replica, r.output(), Instant::from_millis(30)));
-    // The old replica's late answers do no harm.
-    let step = deliver(&mut r, Instant::from_millis(31), &old[1]);
-    assert_eq!(
-        (step.delivered, r.stats().spurious_losses),
-        (Bytes::new(2 * MSS), 0)
-    );
-    new.extend(answers(&mut replica, r.output(), Instant::from_millis(31)));
-    let mut now = Instant::from_millis(50);
-    while let Some(d) = new.pop_front() {
-        deliver(&mut r, now, &d);
-        new.extend(answers(&mut replica, r.output(), now));
-        now += Duration::from_millis(1);
-    }
-    assert!(r.step().completed && r.step().verified);
-    assert_eq!((r.stats().losses, r.stats().timeouts), (0, 0));
-}
-
-#[test]
-fn a_cancelled_transfer_is_silent() {
-    let mut replica = Replica::new();
-    let ndc = replica.add_virtual("a", UNBOUNDED);
-    let mut r = receiver(ndc, 6.0, ReceiverOptions::default(), false);
-    r.open(Instant::ZERO);
-    let data = answers(&mut replica, r.output(), Instant::ZERO);
-    r.cancel(Instant::from_millis(1));
-    let step = deliver(&mut r, Instant::from_millis(20), &data[0]);
-    assert_eq!(
-        (step.next_timer, step.delivered),
-        (Instant::MAX, Bytes::ZERO)
-    );
-    assert!(r.output().packets.is_empty());
-}
-
-#[test]
 fn what_is_not_ours_is_counted_and_ignored() {
     let mut replica = Replica::new();
     let ndc = replica.add_synthetic(3, 100 * MSS as usize);
@@ -420,7 +379,7 @@ fn what_is_not_ours_is_counted_and_ignored() {
     for bad in [&foreign[0], &flipped, &short, &(vec![1, 2, 3], vec![], 0)] {
         deliver(&mut r, now, bad);
     }
-    assert_eq!(r.stats().malformed, 4);
+    assert_eq!((r.stats().malformed, r.stats().misdirected), (3, 1));
     assert_eq!(r.step().delivered, Bytes::ZERO);
     // A unit that nobody asked for, with a right checksum.
     let header = good.remove(0).0;
@@ -430,7 +389,36 @@ fn what_is_not_ours_is_counted_and_ignored() {
     let mut forged = Vec::new();
     repr.emit(crate::wire::Sum::of(&payload), &mut forged);
     deliver(&mut r, now, &(forged, payload, MSS as u32));
-    assert_eq!(r.stats().malformed, 5);
+    assert_eq!(r.stats().malformed, 4);
+}
+
+#[test]
+fn requests_name_the_device_and_only_its_data_is_taken() {
+    let mut replica = Replica::new();
+    let ndc = replica.add_virtual("a", 100 * MSS);
+    let mut r = receiver(ndc, 4.0, ReceiverOptions::default(), false);
+    r.open(Instant::ZERO);
+    let req = Repr::parse(r.output().header(&r.output().packets[0])).unwrap();
+    let device = Eid::of_device("device");
+    assert_eq!((req.source, req.destination), (device, ndc));
+    let data = answers(&mut replica, r.output(), Instant::ZERO);
+    let mut repr = Repr::parse(&data[0].0).unwrap();
+    assert_eq!((repr.source, repr.destination), (ndc, device));
+    // The same DATA for a neighbour, and for an NDC of the device's own name.
+    for stranger in [Eid::of_device("neighbour"), Eid::of_name("device")] {
+        repr.destination = stranger;
+        let mut header = Vec::new();
+        repr.emit(crate::wire::Sum::ZERO, &mut header);
+        deliver(
+            &mut r,
+            Instant::ZERO + RTT,
+            &(header, Vec::new(), data[0].2),
+        );
+    }
+    assert_eq!((r.stats().misdirected, r.stats().malformed), (2, 0));
+    assert_eq!(r.step().delivered, Bytes::ZERO);
+    let step = deliver(&mut r, Instant::ZERO + RTT, &data[0]);
+    assert_eq!(step.delivered, Bytes::new(MSS));
 }
 
 #[test]
@@ -444,8 +432,24 @@ fn a_replica_counts_what_it_cannot_answer() {
         false,
     );
     r.open(Instant::ZERO);
-    assert!(answers(&mut replica, r.output(), Instant::ZERO).is_empty());
-    assert!(replica.unknown() > 0);
+    // "Not here": an empty DATA packet without a size, which is no answer to the receiver.
+    let words = answers(&mut replica, r.output(), Instant::ZERO);
+    assert_eq!(words.len(), r.output().packets.len());
+    assert_eq!(replica.unknown(), words.len() as u64);
+    for (header, payload, length) in &words {
+        assert!((payload.len(), *length) == (0, 0));
+        let size = match Repr::parse(header).unwrap().kind {
+            crate::wire::Kind::Data { ndc_size, .. } => ndc_size,
+            crate::wire::Kind::Request { .. } => panic!("a REQ"),
+        };
+        assert_eq!(size, None);
+        deliver(
+            &mut r,
+            Instant::from_millis(1),
+            &(header.clone(), vec![], 0),
+        );
+    }
+    assert_eq!((r.ndc_size(), r.step().delivered), (None, Bytes::ZERO));
     replica.on_request(0, &[1, 2, 3]);
     assert_eq!(replica.malformed(), 1);
     let mut r = receiver(ndc, 4.0, ReceiverOptions::default(), false);

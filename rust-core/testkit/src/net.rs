@@ -328,7 +328,7 @@ impl Endpoint {
         let controller = registry::build(&flow.controller, &setup, &flow.params)
             .unwrap_or_else(|e| panic!("controller of flow {index}: {e}"));
         let config = ReceiverConfig {
-            device: Eid::of_name(&format!("receiver {index}")),
+            device: Eid::of_device(format!("receiver {index}")),
             ndc,
             verify: flow.verify,
             replica_clock_offset_ns,

@@ -62,7 +62,7 @@ fn restart(ms: u64) -> Restart {
 
 #[test]
 fn delta_follows_equation_7() {
-    let delta = |mbps| Config::default().delta(mbps);
+    let delta = |mbps| Config::default().delta_at(mbps);
     for (mbps, expected) in [
         (0.0, 0.05),
         (10.0, 0.0545),
@@ -100,7 +100,7 @@ fn delta_takes_the_rate_that_is_asked_for() {
         c.delta
     };
     let d = Config::default();
-    let at = |mbps: f64| d.delta(mbps);
+    let at = |mbps: f64| d.delta_at(mbps);
     let close = |a: f64, b: f64| approx::assert_abs_diff_eq!(a, b, epsilon = 1e-9);
     close(after_one(d), at(10.864));
     close(
@@ -260,6 +260,45 @@ fn without_timestamps_the_rtt_stands_in() {
 }
 
 #[test]
+fn the_round_trip_is_an_option() {
+    let mut c = copa_icn(Config {
+        queue_delay: QueueDelay::RoundTrip,
+        ..Config::default()
+    });
+    c.on_data(&data(30, 30, 15));
+    // 60 ms more on the way of requests, which the one-way delay does not show.
+    c.on_data(&data(500, 90, 15));
+    assert_eq!(c.snapshot().queue_delay, Some(Duration::from_millis(60)));
+}
+
+#[test]
+fn delta_may_be_constant() {
+    let params = |delta: serde_json::Value| {
+        let config = serde_json::from_value(serde_json::json!({ "delta": delta }));
+        config.map(|c: Config| c.delta).map_err(|e| e.to_string())
+    };
+    assert_eq!(params("rate".into()), Ok(Delta::Rate));
+    assert_eq!(params(0.25.into()), Ok(Delta::Fixed(0.25)));
+    assert_eq!(
+        params("often".into()),
+        Err("\"often\" is not accepted (accepted: rate, or a number)".into())
+    );
+    let mut c = copa_icn(Config {
+        delta: Delta::Fixed(0.25),
+        ..Config::default()
+    });
+    for ms in 30..90 {
+        c.on_data(&data(ms, 3, 1)); // up to 23,000 packets/s
+        assert_eq!(c.snapshot().delta, Some(0.25));
+    }
+    let all = serde_json::to_value(Config::default()).expect("plain data");
+    assert_eq!(
+        (&all["delta"], &all["queue_delay"]),
+        (&"rate".into(), &"one-way".into())
+    );
+}
+
+#[test]
 fn application_limited_data_measures_but_does_not_move() {
     let mut c = paper();
     for i in 0..100 {
@@ -290,6 +329,13 @@ fn parameters_are_checked() {
     assert_eq!(
         try_new(Config { probes: 101, ..d }),
         Err("probes: 101 is not in 0..100".into())
+    );
+    assert_eq!(
+        try_new(Config {
+            delta: Delta::Fixed(0.0),
+            ..d
+        }),
+        Err("delta: 0 is not in 0.001..10".into())
     );
     assert!(
         try_new(Config {
