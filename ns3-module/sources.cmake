@@ -11,8 +11,12 @@ set(FERROCC_BRIDGE_SOURCES
     helper/scenario-runner.cc
     model/icn-eid.cc
     model/icn-header.cc
+    model/icn-name-client.cc
+    model/icn-name-server-application.cc
     model/icn-receiver.cc
     model/icn-replica-application.cc
+    model/icn-router-cache-application.cc
+    model/icn-session.cc
 )
 
 set(FERROCC_SOURCES
@@ -20,6 +24,7 @@ set(FERROCC_SOURCES
     helper/bottleneck-network.cc
     helper/icn-stack-helper.cc
     helper/ipv4-hashed-routing-helper.cc
+    helper/ipv6-hashed-routing-helper.cc
     helper/link-helper.cc
     helper/link-monitor.cc
     helper/progress-meter.cc
@@ -28,6 +33,7 @@ set(FERROCC_SOURCES
     model/icn-l4-protocol.cc
     model/icn-receiver-application.cc
     model/ipv4-hashed-routing.cc
+    model/ipv6-hashed-routing.cc
     model/node-clock.cc
     model/reordering-point-to-point-channel.cc
 )
@@ -36,6 +42,7 @@ set(FERROCC_HEADERS
     helper/bottleneck-network.h
     helper/icn-stack-helper.h
     helper/ipv4-hashed-routing-helper.h
+    helper/ipv6-hashed-routing-helper.h
     helper/link-helper.h
     helper/link-monitor.h
     helper/progress-meter.h
@@ -46,16 +53,23 @@ set(FERROCC_HEADERS
     model/icn-eid.h
     model/icn-header.h
     model/icn-l4-protocol.h
+    model/icn-locator.h
+    model/icn-name-client.h
+    model/icn-name-server-application.h
     model/icn-receiver-application.h
     model/icn-receiver.h
     model/icn-replica-application.h
+    model/icn-router-cache-application.h
+    model/icn-session.h
     model/ipv4-hashed-routing.h
+    model/ipv6-hashed-routing.h
     model/node-clock.h
     model/ns3-compat.h
     model/reordering-point-to-point-channel.h
 )
 
 set(FERROCC_TESTS
+    test/ferrocc-names-test-suite.cc
     test/ferrocc-priority-test-suite.cc
     test/ferrocc-routing-test-suite.cc
     test/ferrocc-scenario-test-suite.cc

@@ -215,10 +215,18 @@ def read_pcap(path: Path) -> Iterator[Captured]:
             raise ValueError(f"{path}: cut off")
         at += 16 + kept
         ip = packet[skip:]
-        if kept != length or ip[0] >> 4 != 4 or ip[9] != IP_PROTOCOL:
+        version = ip[0] >> 4
+        if version == 4:
+            protocol, start, traffic_class = ip[9], 4 * (ip[0] & 15), ip[1]
+            ip_length = int.from_bytes(ip[2:4], "big")
+        elif version == 6:
+            protocol, start, traffic_class = ip[6], 40, int.from_bytes(ip[:2], "big") >> 4 & 0xFF
+            ip_length = start + int.from_bytes(ip[4:6], "big")
+        else:
             continue
-        ip_length = int.from_bytes(ip[2:4], "big")
-        body = ip[4 * (ip[0] & 15) : ip_length]
+        if kept != length or protocol != IP_PROTOCOL:
+            continue
+        body = ip[start:ip_length]
         header, end = parse(body)
         time = seconds + fraction * PCAP_MAGICS[magic]
-        yield Captured(time, ip_length, ip[1] >> 2, body[:end], header, body[end:])
+        yield Captured(time, ip_length, traffic_class >> 2, body[:end], header, body[end:])

@@ -24,8 +24,8 @@ WORKERS = 2
 TIME_LIMIT_S = 120.0
 #: Packets over the bottleneck that one run is worth, where its rate would make more.
 PACKET_BUDGET = 150_000
-#: A full DATA packet with the link's header, bits.
-PACKET_BITS = 1360 * 8
+#: A full DATA packet with the link's header over IPv6, bits.
+PACKET_BITS = 1380 * 8
 #: First request, seconds.
 START_S = 0.1
 #: The first retransmission timeout, seconds (RFC 6298).
@@ -46,6 +46,8 @@ def controllers() -> list[str]:
 
 
 PARAMETERS: dict[str, list[Any]] = {
+    "kind": ["topo-1", "topo-2"],
+    "ip": ["ipv4", "ipv6"],
     "controller": controllers(),
     "rate_mbps": [1, 10, 100, 1000],
     "rtprop_ms": [1, 30, 200, 600],
@@ -68,7 +70,8 @@ def duration_s(case: dict[str, Any]) -> float:
 def options(case: dict[str, Any], out: Path) -> list[str]:
     """The command line of a case."""
     given = [
-        "--scenario=base/topo-1",
+        f"--scenario=base/{case['kind']}",
+        f"--set=topology.ip={case['ip']}",
         f"--out={out}",
         f"--duration={duration_s(case)}s",
         f"--controller={case['controller']}",
@@ -162,8 +165,14 @@ def check_summary(case: dict[str, Any], summary: dict[str, Any]) -> None:
             assert flow["rtt_ms"]["min"] >= case["rtprop_ms"] * (1 - 1e-6)
             assert flow["rtt_ms"]["p50"] <= flow["rtt_ms"]["p95"]
         assert flow["retransmissions"] >= flow["unnecessary_retransmissions"] >= 0
-    total = sum(f["bytes"] for f in summary["flows"]) * 8e-6
-    assert total <= case["rate_mbps"] * summary["duration_s"]
+    # In topo-2 all flows but the first go the other way, where there is as much room.
+    directions = [f["direction"] for f in summary["config"]["flows"]]
+    assert directions[0] == "forward"
+    assert set(directions[1:]) <= {"opposite" if case["kind"] == "topo-2" else "forward"}
+    for direction in ("forward", "opposite"):
+        flows = zip(summary["flows"], directions, strict=True)
+        total = sum(f["bytes"] for f, d in flows if d == direction) * 8e-6
+        assert total <= case["rate_mbps"] * summary["duration_s"]
 
 
 def check_traces(case: dict[str, Any], run: Run) -> None:

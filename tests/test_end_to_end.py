@@ -185,8 +185,8 @@ def test_captures_hold_our_packets(runner, tmp_path):
 def test_list_names_everything(runner):
     done = runner("--list")
     assert (done.returncode, done.stderr) == (0, "")
-    for name in ("base/topo-1", "copa-icn/fig6a", "smoke/one-flow", "fixed", "newreno", "cubic",
-                 "bbr", "copa", "copa-icn", "drop-tail"):  # fmt: skip
+    for name in ("base/topo-1", "base/topo-2", "copa-icn/fig6a", "smoke/one-flow", "fixed",
+                 "newreno", "cubic", "bbr", "copa", "copa-icn", "drop-tail"):  # fmt: skip
         assert any(name in line.split() for line in done.stdout.splitlines()), name
 
 

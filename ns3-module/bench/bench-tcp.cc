@@ -48,7 +48,8 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(window));
 
     const Topo1Helper network = topology.Build();
-    const Ipv4Address receiverAddress = network.GetLinks().back().ends[1].address;
+    const auto receiverAddress =
+        Ipv4Address::ConvertFrom(network.GetLinks().back().ends[1].address);
     auto sink = CreateObject<PacketSink>();
     sink->SetAttribute("Protocol", TypeIdValue(TypeId::LookupByName("ns3::TcpSocketFactory")));
     sink->SetAttribute("Local", AddressValue(InetSocketAddress(Ipv4Address::GetAny(), port)));

@@ -132,8 +132,9 @@ main(int argc, char* argv[])
     const Ptr<Node> receiver = network.GetReceiver(0);
     const Ptr<Node> replica = network.GetReplica();
     // The receivers' links follow the bottleneck's and the replica's; end 1 is the host.
-    const Ipv4Address receiverAddress = network.GetLinks().back().ends[1].address;
-    const Ipv4Address replicaAddress = network.GetReplicaAddress();
+    const auto receiverAddress =
+        Ipv4Address::ConvertFrom(network.GetLinks().back().ends[1].address);
+    const auto replicaAddress = Ipv4Address::ConvertFrom(network.GetReplicaAddress());
     ConstantRate down(replica, receiver, receiverAddress, data, dataSize, length);
     ConstantRate up(receiver, replica, replicaAddress, reqs, reqSize, length);
     Simulator::Run();

@@ -4,9 +4,11 @@
 
 #include "icn-stack-helper.h"
 #include "ipv4-hashed-routing-helper.h"
+#include "ipv6-hashed-routing-helper.h"
 
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-hashed-routing.h"
+#include "ns3/ipv6-hashed-routing.h"
 #include "ns3/node.h"
 
 namespace ns3
@@ -22,46 +24,91 @@ constexpr std::size_t BOTTLENECK = 0;
  * Installs the internet stack.
  *
  * @param nodes The nodes.
+ * @param ipv6 Whether they have IPv6 instead of IPv4.
  */
 void
-InstallStack(const NodeContainer& nodes)
+InstallStack(const NodeContainer& nodes, bool ipv6)
 {
-    const Ipv4HashedRoutingHelper routing;
     InternetStackHelper internet;
-    internet.SetRoutingHelper(routing);
-    internet.SetIpv6StackInstall(false);
+    internet.SetIpv4StackInstall(!ipv6);
+    internet.SetIpv6StackInstall(ipv6);
+    if (ipv6)
+    {
+        internet.SetRoutingHelper(Ipv6HashedRoutingHelper());
+    }
+    else
+    {
+        internet.SetRoutingHelper(Ipv4HashedRoutingHelper());
+    }
     internet.Install(nodes);
+}
+
+/**
+ * Enters a node's default route.
+ *
+ * @param from Its end of the link that the route takes.
+ * @param to The other end.
+ */
+void
+SetDefaultRoute(const LinkEnd& from, const LinkEnd& to)
+{
+    const Ptr<Node> node = from.device->GetNode();
+    if (Ipv4Address::IsMatchingType(to.address))
+    {
+        Ipv4HashedRoutingHelper::GetRouting(node)->SetDefaultRoute(to.address, from.interface);
+    }
+    else
+    {
+        Ipv6HashedRoutingHelper::GetRouting(node)->SetDefaultRoute(to.address, from.interface);
+    }
+}
+
+/**
+ * Enters a node's route to the other end of a link.
+ *
+ * @param from Its end.
+ * @param to The other end.
+ */
+void
+AddHostRoute(const LinkEnd& from, const LinkEnd& to)
+{
+    const Ptr<Node> node = from.device->GetNode();
+    const auto enter = [&](const auto& routing) {
+        routing->AddHostRoute(to.address, to.address, from.interface);
+    };
+    if (Ipv4Address::IsMatchingType(to.address))
+    {
+        enter(Ipv4HashedRoutingHelper::GetRouting(node));
+    }
+    else
+    {
+        enter(Ipv6HashedRoutingHelper::GetRouting(node));
+    }
 }
 
 } // namespace
 
-BottleneckNetwork::BottleneckNetwork(const LinkSpec& bottleneck)
+BottleneckNetwork::BottleneckNetwork(const LinkSpec& bottleneck, bool ipv6)
+    : m_ipv6(ipv6)
 {
     m_routers.Create(2);
-    InstallStack(m_routers);
-    const Ptr<Node> left = GetRouter(LEFT);
-    const Ptr<Node> right = GetRouter(RIGHT);
-    m_links.push_back(m_linkHelper.Install(right, left, bottleneck));
+    InstallStack(m_routers, m_ipv6);
+    m_links.push_back(m_linkHelper.Install(GetRouter(RIGHT), GetRouter(LEFT), bottleneck));
     const auto& [rightEnd, leftEnd] = m_links[BOTTLENECK].ends;
-    Ipv4HashedRoutingHelper::GetRouting(left)->SetDefaultRoute(rightEnd.address, leftEnd.interface);
-    Ipv4HashedRoutingHelper::GetRouting(right)->SetDefaultRoute(leftEnd.address,
-                                                                rightEnd.interface);
+    SetDefaultRoute(leftEnd, rightEnd);
+    SetDefaultRoute(rightEnd, leftEnd);
 }
 
 BottleneckNetwork::Host
 BottleneckNetwork::AddHost(Side side, const LinkSpec& access)
 {
     const Host host{CreateObject<Node>(), m_links.size()};
-    InstallStack(NodeContainer(host.node));
+    InstallStack(NodeContainer(host.node), m_ipv6);
     IcnStackHelper().Install(host.node);
-    const Ptr<Node> router = GetRouter(side);
-    m_links.push_back(m_linkHelper.Install(router, host.node, access));
+    m_links.push_back(m_linkHelper.Install(GetRouter(side), host.node, access));
     const auto& [routerEnd, hostEnd] = m_links.back().ends;
-    Ipv4HashedRoutingHelper::GetRouting(router)->AddHostRoute(hostEnd.address,
-                                                              hostEnd.address,
-                                                              routerEnd.interface);
-    Ipv4HashedRoutingHelper::GetRouting(host.node)->SetDefaultRoute(routerEnd.address,
-                                                                    hostEnd.interface);
+    AddHostRoute(routerEnd, hostEnd);
+    SetDefaultRoute(hostEnd, routerEnd);
     return host;
 }
 
@@ -71,7 +118,7 @@ BottleneckNetwork::GetRouter(Side side) const
     return m_routers.Get(side);
 }
 
-Ipv4Address
+Address
 BottleneckNetwork::GetAddress(const Host& host) const
 {
     return m_links[host.link].ends[1].address;

@@ -5,7 +5,6 @@
 
 #include "link-helper.h"
 
-#include "ns3/ipv4-address.h"
 #include "ns3/node-container.h"
 
 #include <cstdint>
@@ -48,8 +47,9 @@ class BottleneckNetwork
      * Builds the routers and the link between them.
      *
      * @param bottleneck What that link is like.
+     * @param ipv6 Whether all nodes have IPv6 instead of IPv4.
      */
-    explicit BottleneckNetwork(const LinkSpec& bottleneck);
+    explicit BottleneckNetwork(const LinkSpec& bottleneck, bool ipv6 = false);
 
     /**
      * Adds a host.
@@ -70,7 +70,7 @@ class BottleneckNetwork
      * @param host A host.
      * @return Its address.
      */
-    Ipv4Address GetAddress(const Host& host) const;
+    Address GetAddress(const Host& host) const;
 
     /**
      * @return The bottleneck; end 0 is IR2, end 1 is IR1.
@@ -91,6 +91,7 @@ class BottleneckNetwork
     int64_t AssignStreams(int64_t stream) const;
 
   private:
+    bool m_ipv6;               //!< Whether IPv6 is used.
     LinkHelper m_linkHelper;   //!< Makes links and addresses.
     NodeContainer m_routers;   //!< IR1, IR2.
     std::vector<Link> m_links; //!< The bottleneck, the hosts'.

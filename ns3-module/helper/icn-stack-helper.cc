@@ -5,6 +5,7 @@
 #include "ns3/abort.h"
 #include "ns3/icn-l4-protocol.h"
 #include "ns3/ipv4.h"
+#include "ns3/ipv6.h"
 #include "ns3/node.h"
 
 namespace ns3
@@ -13,7 +14,7 @@ namespace ns3
 void
 IcnStackHelper::Install(Ptr<Node> node) const
 {
-    NS_ABORT_MSG_UNLESS(node->GetObject<Ipv4>(),
+    NS_ABORT_MSG_UNLESS(node->GetObject<Ipv4>() || node->GetObject<Ipv6>(),
                         "node " << node->GetId() << " needs an internet stack before the ICN one");
     if (!node->GetObject<IcnL4Protocol>())
     {

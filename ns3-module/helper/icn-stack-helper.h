@@ -19,7 +19,7 @@ class IcnStackHelper
     /**
      * Aggregates an IcnL4Protocol to a node, unless it has one.
      *
-     * @param node The node, with Ipv4.
+     * @param node The node, with Ipv4 or Ipv6.
      */
     void Install(Ptr<Node> node) const;
 

@@ -3,10 +3,13 @@
 #include "link-helper.h"
 
 #include "ns3/abort.h"
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/drop-tail-queue.h"
 #include "ns3/error-model.h"
+#include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/ipv4.h"
+#include "ns3/ipv6.h"
 #include "ns3/mac48-address.h"
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/node.h"
@@ -81,21 +84,84 @@ MakeQueueDisc(Ptr<NetDevice> device, const LinkSpec& spec)
 }
 
 /**
- * Gives a device an address.
+ * Gives a device an IPv4 address.
  *
  * @param end The end of a link; its device is set.
- * @param address The address.
+ * @param ipv4 Its node's IPv4.
+ * @param network The number of the network.
+ * @param host The number of the address in it.
  */
 void
-AssignAddress(LinkEnd& end, Ipv4Address address)
+AssignIpv4(LinkEnd& end, Ptr<Ipv4> ipv4, uint32_t network, uint32_t host)
 {
-    const Ptr<Ipv4> ipv4 = end.device->GetNode()->GetObject<Ipv4>();
-    NS_ABORT_MSG_UNLESS(ipv4, "a linked node needs an internet stack");
+    const Ipv4Address address(NETWORK_BASE + 4 * network + host);
     end.address = address;
     end.interface = ipv4->AddInterface(end.device);
     ipv4->AddAddress(end.interface, Ipv4InterfaceAddress(address, Ipv4Mask("/30")));
     ipv4->SetMetric(end.interface, 1);
     ipv4->SetUp(end.interface);
+}
+
+/**
+ * Gives a device an IPv6 address beside its link-local one, usable at once.
+ *
+ * @param end The end of a link; its device is set.
+ * @param ipv6 Its node's IPv6.
+ * @param network The number of the network.
+ * @param host The number of the address in it.
+ */
+void
+AssignIpv6(LinkEnd& end, Ptr<Ipv6> ipv6, uint32_t network, uint32_t host)
+{
+    // Unique local addresses (RFC 4193) with an arbitrary global ID.
+    std::array<uint8_t, 16> bytes{0xfd, 0xfe, 0x44, 0x0c};
+    for (std::size_t i = 0; i < 4; i++)
+    {
+        bytes[4 + i] = static_cast<uint8_t>(network >> (24 - 8 * i));
+    }
+    bytes[15] = static_cast<uint8_t>(host);
+    const Ipv6Address address(bytes.data());
+    const uint32_t interface = ipv6->AddInterface(end.device);
+    // As IPv4 in ns-3. An interface that does not forward would solicit routers from time to time,
+    // which are not there.
+    ipv6->SetForwarding(interface, true);
+    ipv6->SetMetric(interface, 1);
+    ipv6->SetUp(interface);
+    ipv6->AddAddress(interface, Ipv6InterfaceAddress(address, Ipv6Prefix(64)));
+    if (end.address.IsInvalid())
+    {
+        end.address = address;
+        end.interface = interface;
+    }
+}
+
+/**
+ * Gives a device addresses.
+ *
+ * @param end The end of a link; its device is set.
+ * @param network The number of the network.
+ * @param host The number of the address in it.
+ */
+void
+AssignAddress(LinkEnd& end, uint32_t network, uint32_t host)
+{
+    const Ptr<Node> node = end.device->GetNode();
+    const Ptr<Ipv4> ipv4 = node->GetObject<Ipv4>();
+    const Ptr<Ipv6> ipv6 = node->GetObject<Ipv6>();
+    NS_ABORT_MSG_UNLESS(ipv4 || ipv6, "a linked node needs an internet stack");
+    if (ipv4)
+    {
+        AssignIpv4(end, ipv4, network, host);
+    }
+    if (ipv6)
+    {
+        // Without a wait for duplicates to object, which a point-to-point link does not have.
+        if (const auto icmpv6 = node->GetObject<Icmpv6L4Protocol>())
+        {
+            icmpv6->SetAttribute("DAD", BooleanValue(false));
+        }
+        AssignIpv6(end, ipv6, network, host);
+    }
 }
 
 } // namespace
@@ -104,7 +170,7 @@ Link
 LinkHelper::Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec)
 {
     NS_ABORT_MSG_UNLESS(m_networks < NETWORKS, "more than " << NETWORKS << " links");
-    const uint32_t network = NETWORK_BASE + 4 * m_networks++;
+    const uint32_t network = m_networks++;
     Link link;
     if (spec.reorder > 0 || !spec.extraDelayReverse.IsZero())
     {
@@ -131,7 +197,7 @@ LinkHelper::Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec)
         end.device->Attach(link.channel);
         // Before the address, because ns-3 installs a queue disc of its own choice otherwise.
         end.disc = MakeQueueDisc(end.device, spec);
-        AssignAddress(end, Ipv4Address(network + 1 + i));
+        AssignAddress(end, network, 1 + i);
         // What this end receives is what the other one sent.
         const double loss = spec.loss[1 - i];
         if (loss > 0)

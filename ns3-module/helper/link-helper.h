@@ -3,8 +3,8 @@
 #ifndef LINK_HELPER_H
 #define LINK_HELPER_H
 
+#include "ns3/address.h"
 #include "ns3/data-rate.h"
-#include "ns3/ipv4-address.h"
 #include "ns3/nstime.h"
 #include "ns3/point-to-point-channel.h"
 #include "ns3/point-to-point-net-device.h"
@@ -49,8 +49,8 @@ struct LinkEnd
 {
     Ptr<PointToPointNetDevice> device; //!< The device.
     Ptr<QueueDisc> disc;               //!< Its root queue disc.
-    Ipv4Address address;               //!< Its address.
-    uint32_t interface;                //!< Its IPv4 interface.
+    Address address;                   //!< Its IPv4 address; its IPv6 one if it has only that.
+    uint32_t interface;                //!< The interface of that IP version.
 };
 
 /**
@@ -74,7 +74,8 @@ class LinkHelper
 {
   public:
     /**
-     * Links two nodes, in the next free /30 network of 10.0.0.0/8.
+     * Links two nodes, in the next free network: a /30 of 10.0.0.0/8, a /64 of fd00::/8 (RFC 4193),
+     * or both, as the nodes have IPv4, IPv6, or both.
      *
      * @param a The node of end 0, with an internet stack.
      * @param b The node of end 1, with an internet stack.

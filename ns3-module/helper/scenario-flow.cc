@@ -9,11 +9,15 @@
 #include "scenario-streams.h"
 
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/icn-receiver.h"
+#include "ns3/icn-session.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace ns3
@@ -28,6 +32,11 @@ constexpr uint64_t SEED_STEP = 0x9E37'79B9'7F4A'7C15;
 
 /// Name of the failure of a flow that is stopped.
 constexpr char CANCELLED[] = "cancelled";
+/// Name of the failure of a flow whose content is not what its name says.
+constexpr char CONTENT_MISMATCH[] = "content-mismatch";
+
+/// "None" where a time is expected, ns.
+constexpr uint64_t NONE = std::numeric_limits<uint64_t>::max();
 
 /**
  * @return The time now, as the output counts it.
@@ -46,7 +55,8 @@ ScenarioFlow::ScenarioFlow(const Environment& environment,
                            uint64_t startNs)
     : m_environment(environment),
       m_spec(spec),
-      m_index(index)
+      m_index(index),
+      m_resolveNs(NONE)
 {
     Prepare();
     const uint32_t node = m_environment.network.GetReceiver(m_spec.receiver)->GetId();
@@ -58,12 +68,6 @@ ScenarioFlow::~ScenarioFlow() = default;
 void
 ScenarioFlow::Prepare()
 {
-    std::string name = "flow " + std::to_string(m_spec.id);
-    if (m_ndcs > 0)
-    {
-        name += " NDC " + std::to_string(m_ndcs + 1);
-    }
-    const uint64_t seed = (m_environment.run.run << 32) + m_spec.id + m_ndcs * SEED_STEP;
     const auto stream = static_cast<int64_t>(m_ndcs) * MAX_FLOWS + m_index;
     m_receiver = CreateObject<IcnReceiver>();
     m_receiver->SetAttribute("Controller", StringValue(std::string(m_spec.controller)));
@@ -73,16 +77,52 @@ ScenarioFlow::Prepare()
     m_receiver->SetAttribute("Verify", BooleanValue(m_environment.run.verify));
     m_receiver->AssignStreams(STREAM_FLOWS + stream);
     m_receiver->SetNode(m_environment.network.GetReceiver(m_spec.receiver));
-    m_receiver->SetReplica(m_environment.network.GetReplicaAddress(m_spec.replica));
-    m_receiver->SetNdc(
-        m_environment.replicas.AddNdc(m_spec.replica, name, seed, m_spec.size_bytes));
-    m_receiver->Configure();
+    m_receiver->SetNdc(AddNdc(m_ndcs));
+    if (m_spec.repeat)
+    {
+        AddNdc(m_ndcs + 1); // It shall be registered when its time comes.
+    }
+    PrepareSession(stream);
     m_receiver->TraceConnectWithoutContext("Completed",
                                            MakeCallback(&ScenarioFlow::OnCompleted, this));
     if (m_environment.run.trace)
     {
         TraceEvents();
     }
+}
+
+IcnEid
+ScenarioFlow::AddNdc(uint64_t number)
+{
+    std::string name(m_spec.ndc);
+    if (number > 0)
+    {
+        name += " NDC " + std::to_string(number + 1);
+    }
+    const uint64_t seed = (m_environment.run.run << 32) + m_spec.ndc_id + number * SEED_STEP;
+    return m_environment.replicas.AddNdc(m_spec, name, seed);
+}
+
+void
+ScenarioFlow::PrepareSession(int64_t stream)
+{
+    const auto& run = m_environment.run;
+    const auto time = [](uint64_t ns) { return TimeValue(NanoSeconds(static_cast<int64_t>(ns))); };
+    m_session = CreateObject<IcnSession>();
+    m_session->SetAttribute("Resolution", StringValue(std::string(run.names_mode)));
+    m_session->SetAttribute("ReplicaChoice", StringValue(std::string(m_spec.replica_choice)));
+    m_session->SetAttribute("NameTimeout", time(run.names_timeout_ns));
+    m_session->SetAttribute("NameTries", UintegerValue(run.names_tries));
+    m_session->SetAttribute("SwitchAfterTimeouts", UintegerValue(run.switch_after_timeouts));
+    m_session->SetAttribute("SwitchBelow", DoubleValue(run.switch_below));
+    m_session->SetAttribute("GiveUp", time(run.give_up_ns));
+    m_session->AssignStreams(STREAM_SESSIONS + stream);
+    m_session->SetReceiver(m_receiver);
+    m_session->SetNameServer(m_environment.replicas.GetNameServerAddress());
+    m_session->SetTable(MakeCallback(&ScenarioReplicas::LookUp, &m_environment.replicas));
+    m_session->Configure();
+    m_session->TraceConnectWithoutContext("Failed", MakeCallback(&ScenarioFlow::OnFailed, this));
+    m_session->TraceConnectWithoutContext("Replica", MakeCallback(&ScenarioFlow::OnReplica, this));
 }
 
 void
@@ -96,14 +136,19 @@ ScenarioFlow::Start()
         m_stop =
             Simulator::Schedule(NanoSeconds(m_spec.stop_ns - NowNs()), &ScenarioFlow::Stop, this);
     }
-    m_receiver->Open();
+    for (std::size_t i = 0; i < m_spec.switches.size(); i++)
+    {
+        const uint64_t at = std::max(m_spec.switches[i].at_ns, NowNs());
+        Simulator::Schedule(NanoSeconds(at - NowNs()), &ScenarioFlow::Switch, this, i);
+    }
+    m_session->Start();
 }
 
 void
 ScenarioFlow::Stop()
 {
     LeaveCompleted();
-    m_receiver->Cancel();
+    m_session->Cancel();
     End(static_cast<double>(GetDelivered()), CANCELLED);
 }
 
@@ -113,7 +158,7 @@ ScenarioFlow::Next()
     if (m_progress == Progress::RUNNING)
     {
         LeaveCompleted();
-        m_receiver->Open();
+        m_session->Start();
     }
 }
 
@@ -122,6 +167,8 @@ ScenarioFlow::LeaveCompleted()
 {
     if (m_spec.repeat && m_receiver->IsCompleted())
     {
+        m_switches += m_session->GetSwitches();
+        m_session->Dispose();
         Prepare();
     }
 }
@@ -137,6 +184,7 @@ ScenarioFlow::End(double value, const std::string& failure)
         // The last row, however little time has passed since the one before.
         m_environment.writer.sample_flow(m_index, NowNs(), m_receiver->GetEngine());
     }
+    FinishNames();
     m_environment.writer.finish_flow(m_index, NowNs(), m_receiver->GetEngine());
     m_environment.onChange();
 }
@@ -156,11 +204,23 @@ ScenarioFlow::Finish()
     if (m_progress != Progress::ENDED)
     {
         LeaveCompleted();
+        FinishNames();
         m_environment.writer.finish_flow(m_index,
                                          m_environment.run.duration_ns,
                                          m_receiver->GetEngine());
     }
+    m_session->Dispose();
     m_receiver->Dispose();
+}
+
+void
+ScenarioFlow::FinishNames()
+{
+    const bool isConfigured = m_environment.run.names_mode == "address";
+    m_environment.writer.finish_names(m_index,
+                                      isConfigured ? NONE : m_resolveNs,
+                                      m_switches + m_session->GetSwitches(),
+                                      m_replica);
 }
 
 bool
@@ -190,9 +250,10 @@ ScenarioFlow::TraceEvents()
 void
 ScenarioFlow::OnCompleted(Ptr<IcnReceiver> receiver)
 {
-    if (!m_spec.repeat)
+    const bool isWrong = m_environment.run.verify && !receiver->IsVerified();
+    if (!m_spec.repeat || isWrong)
     {
-        End(static_cast<double>(m_spec.size_bytes), "");
+        End(static_cast<double>(m_spec.size_bytes), isWrong ? CONTENT_MISMATCH : "");
         return;
     }
     m_ndcs++;
@@ -205,6 +266,41 @@ ScenarioFlow::OnCompleted(Ptr<IcnReceiver> receiver)
     m_environment.writer.on_ndc(m_index, NowNs(), receiver->GetEngine());
     // Not from within the receiver that is complete.
     Simulator::ScheduleNow(&ScenarioFlow::Next, this);
+}
+
+void
+ScenarioFlow::OnFailed(const std::string& failure)
+{
+    NoteResolution();
+    End(static_cast<double>(GetDelivered()), failure);
+}
+
+void
+ScenarioFlow::OnReplica(const Address& replica)
+{
+    NoteResolution();
+    m_replica = m_environment.replicas.GetName(replica);
+    Write("replica", static_cast<double>(m_switches + m_session->GetSwitches()), m_replica);
+}
+
+void
+ScenarioFlow::NoteResolution()
+{
+    if (m_resolveNs == NONE && m_session->IsResolved())
+    {
+        m_resolveNs = static_cast<uint64_t>(m_session->GetResolveTime().GetNanoSeconds());
+    }
+}
+
+void
+ScenarioFlow::Switch(std::size_t number)
+{
+    if (m_progress == Progress::RUNNING)
+    {
+        const uint32_t to = m_spec.switches[number].to;
+        const bool isNext = to == std::numeric_limits<uint32_t>::max();
+        m_session->SwitchTo(isNext ? Address() : m_environment.replicas.GetAddress(to));
+    }
 }
 
 void

@@ -5,6 +5,7 @@
 
 #include "ns3/callback.h"
 #include "ns3/event-id.h"
+#include "ns3/icn-eid.h"
 #include "ns3/ptr.h"
 
 #include <cstdint>
@@ -27,7 +28,9 @@ struct RunWriter;
 namespace ns3
 {
 
+class Address;
 class IcnReceiver;
+class IcnSession;
 class ScenarioNetwork;
 class ScenarioReplicas;
 
@@ -87,6 +90,14 @@ class ScenarioFlow
   private:
     /// Makes the receiver of the next NDC.
     void Prepare();
+    /// Makes its session. @param stream Number of its stream of random numbers.
+    void PrepareSession(int64_t stream);
+    /// Adds an NDC to the replicas. @param number Its number, from 0. @return Its EID.
+    IcnEid AddNdc(uint64_t number);
+    /// Takes note of how long the first list took.
+    void NoteResolution();
+    /// Writes what its sessions came to.
+    void FinishNames();
     /// It starts now.
     void Start();
     /// It is given up now.
@@ -101,6 +112,12 @@ class ScenarioFlow
     void TraceEvents();
     /// The last byte of an NDC has arrived. @param receiver The receiver.
     void OnCompleted(Ptr<IcnReceiver> receiver);
+    /// The transfer has failed. @param failure Why.
+    void OnFailed(const std::string& failure);
+    /// REQs go to another replica. @param replica Its address.
+    void OnReplica(const Address& replica);
+    /// A forced change of the replica. @param number The change's number, from 0.
+    void Switch(std::size_t number);
     /// Units were declared lost. @param before The count before. @param now The count.
     void OnLosses(uint64_t before, uint64_t now);
     /// The retransmission timer expired. @param before The count before. @param now The count.
@@ -128,6 +145,10 @@ class ScenarioFlow
     uint64_t m_timeouts{0};                    //!< Timeouts so far.
     uint64_t m_windowCuts{0};                  //!< Reductions of the window so far.
     Ptr<IcnReceiver> m_receiver;               //!< The receiver of the present NDC.
+    Ptr<IcnSession> m_session;                 //!< Its session.
+    uint64_t m_resolveNs;                      //!< Time of the first list; largest for none.
+    uint64_t m_switches{0};                    //!< Changes of the replica before this NDC.
+    std::string m_replica;                     //!< Name of the last replica.
     Progress m_progress{Progress::WAITING};    //!< See Progress.
     EventId m_stop;                            //!< The end, if one is set.
 };

@@ -72,7 +72,7 @@ ToSide(ferrocc::scenario::RouterSide side)
 
 ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
                                  const ferrocc::scenario::RunSpec& spec)
-    : m_network(BottleneckSpec(spec))
+    : m_network(BottleneckSpec(spec), spec.ipv6)
 {
     for (const auto& replica : cell.replicas())
     {
@@ -94,6 +94,24 @@ ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
             host.node->AggregateObject(clock);
         }
     }
+    if (spec.names_mode == "server")
+    {
+        LinkSpec link = AccessSpec(spec, spec.names_delay_ns);
+        link.loss = {spec.names_loss, spec.names_loss};
+        m_nameServer = m_network.AddHost(BottleneckNetwork::LEFT, link);
+    }
+}
+
+Ptr<Node>
+ScenarioNetwork::GetNameServer() const
+{
+    return m_nameServer.node;
+}
+
+Address
+ScenarioNetwork::GetNameServerAddress() const
+{
+    return m_nameServer.node ? m_network.GetAddress(m_nameServer) : Address();
 }
 
 uint32_t
@@ -120,7 +138,7 @@ ScenarioNetwork::GetReplica(uint32_t index) const
     return m_replicas.at(index).node;
 }
 
-Ipv4Address
+Address
 ScenarioNetwork::GetReplicaAddress(uint32_t index) const
 {
     return m_network.GetAddress(m_replicas.at(index));

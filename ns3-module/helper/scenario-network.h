@@ -62,7 +62,17 @@ class ScenarioNetwork
      * @param index A replica node's number, from 0.
      * @return Where to send REQs.
      */
-    Ipv4Address GetReplicaAddress(uint32_t index) const;
+    Address GetReplicaAddress(uint32_t index) const;
+
+    /**
+     * @return The name server's node, or null if there is none.
+     */
+    Ptr<Node> GetNameServer() const;
+
+    /**
+     * @return The name server's address; an invalid one if there is none.
+     */
+    Address GetNameServerAddress() const;
 
     /**
      * @param side Which router.
@@ -87,6 +97,7 @@ class ScenarioNetwork
     BottleneckNetwork m_network;                      //!< The network.
     std::vector<BottleneckNetwork::Host> m_replicas;  //!< Replica nodes.
     std::vector<BottleneckNetwork::Host> m_receivers; //!< Receiver nodes.
+    BottleneckNetwork::Host m_nameServer{};           //!< The name server, if there is one.
 };
 
 } // namespace ns3

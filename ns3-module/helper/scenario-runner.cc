@@ -84,7 +84,7 @@ ScenarioRunner::Impl::Build()
                    "bottleneck",
                    {"IR2", "IR1"},
                    DataRate(m_spec.bottleneck_rate_bps));
-    m_replicas = std::make_unique<ScenarioReplicas>(m_spec, *m_network);
+    m_replicas = std::make_unique<ScenarioReplicas>(m_cell, m_spec, *m_network);
     m_flows = std::make_unique<ScenarioFlows>(m_cell, m_spec, *m_network, *m_replicas, *m_writer);
 }
 
@@ -166,6 +166,7 @@ ScenarioRunner::Impl::Run()
     }
     m_flows->Finish();
     m_links->Finish();
+    m_replicas->Finish(*m_writer);
     const uint64_t events = Simulator::GetEventCount() - meter.GetEvents();
     Simulator::Destroy();
     // The last references: this closes the pcap files, too.

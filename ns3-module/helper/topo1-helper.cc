@@ -8,7 +8,7 @@ namespace ns3
 {
 
 Topo1Helper::Topo1Helper(const Config& config)
-    : m_network(config.bottleneck)
+    : m_network(config.bottleneck, config.ipv6)
 {
     NS_ABORT_MSG_UNLESS(config.receivers > 0, "topo-1 needs a receiver");
     LinkSpec access;
@@ -36,7 +36,7 @@ Topo1Helper::GetReplica() const
     return m_replica.node;
 }
 
-Ipv4Address
+Address
 Topo1Helper::GetReplicaAddress() const
 {
     return m_network.GetAddress(m_replica);

@@ -31,6 +31,7 @@ class Topo1Helper
     struct Config
     {
         uint32_t receivers{1};          //!< Receiver nodes.
+        bool ipv6{false};               //!< Whether IPv6 is used instead of IPv4.
         LinkSpec bottleneck;            //!< Link between IR2 (end 0) and IR1 (end 1).
         DataRate accessRate{"1Gbps"};   //!< Rate of all other links.
         Time receiverDelay;             //!< Propagation delay of the links to the receivers.
@@ -60,7 +61,7 @@ class Topo1Helper
     /**
      * @return Where to send REQs.
      */
-    Ipv4Address GetReplicaAddress() const;
+    Address GetReplicaAddress() const;
 
     /**
      * @return The bottleneck; end 0 sends the DATA.

@@ -14,6 +14,9 @@
 #include "ns3/ipv4.h"
 #include "ns3/ipv6-header.h"
 #include "ns3/ipv6-interface.h"
+#include "ns3/ipv6-route.h"
+#include "ns3/ipv6-routing-protocol.h"
+#include "ns3/ipv6.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/packet.h"
@@ -27,6 +30,14 @@ namespace ns3
 NS_LOG_COMPONENT_DEFINE("IcnL4Protocol");
 
 NS_OBJECT_ENSURE_REGISTERED(IcnL4Protocol);
+
+namespace
+{
+
+/// The codepoint is the upper six bits of the DS field (RFC 2474).
+constexpr int DS_SHIFT = 2;
+
+} // namespace
 
 TypeId
 IcnL4Protocol::GetTypeId()
@@ -84,28 +95,67 @@ IcnL4Protocol::AllocateDeviceEid()
 }
 
 void
-IcnL4Protocol::SendPacket(Ptr<Packet> packet, Ipv4Address destination, uint8_t dscp)
+IcnL4Protocol::SendPacket(Ptr<Packet> packet, const Address& destination, uint8_t dscp)
 {
     NS_LOG_FUNCTION(this << packet << destination << +dscp);
+    const bool sent = Ipv4Address::IsMatchingType(destination)
+                          ? SendOverIpv4(packet, destination, dscp)
+                          : SendOverIpv6(packet, destination, dscp);
+    if (!sent)
+    {
+        NS_LOG_LOGIC("no route to " << destination);
+        m_dropTrace(packet);
+    }
+}
+
+bool
+IcnL4Protocol::SendOverIpv4(Ptr<Packet> packet, const Address& destination, uint8_t dscp)
+{
+    const auto address = Ipv4Address::ConvertFrom(destination);
+    NS_ABORT_MSG_UNLESS(m_ipv4, "node " << m_node->GetId() << " needs IPv4 to reach " << address);
     Ipv4Header header;
-    header.SetDestination(destination);
+    header.SetDestination(address);
     header.SetProtocol(PROT_NUMBER);
     Socket::SocketErrno error = Socket::ERROR_NOTERROR;
     const Ptr<Ipv4Route> route =
         m_ipv4->GetRoutingProtocol()->RouteOutput(packet, header, nullptr, error);
     if (!route)
     {
-        NS_LOG_LOGIC("no route to " << destination);
-        m_dropTrace(packet);
-        return;
+        return false;
     }
     if (dscp != 0)
     {
         SocketIpTosTag tag;
-        tag.SetTos(static_cast<uint8_t>(dscp << 2)); // RFC 2474: the DS field's upper six bits.
+        tag.SetTos(static_cast<uint8_t>(dscp << DS_SHIFT));
         packet->AddPacketTag(tag);
     }
-    m_downTarget(packet, route->GetSource(), destination, PROT_NUMBER, route);
+    m_downTarget(packet, route->GetSource(), address, PROT_NUMBER, route);
+    return true;
+}
+
+bool
+IcnL4Protocol::SendOverIpv6(Ptr<Packet> packet, const Address& destination, uint8_t dscp)
+{
+    const auto address = Ipv6Address::ConvertFrom(destination);
+    NS_ABORT_MSG_UNLESS(m_ipv6, "node " << m_node->GetId() << " needs IPv6 to reach " << address);
+    Ipv6Header header;
+    header.SetDestination(address);
+    header.SetNextHeader(PROT_NUMBER);
+    Socket::SocketErrno error = Socket::ERROR_NOTERROR;
+    const Ptr<Ipv6Route> route =
+        m_ipv6->GetRoutingProtocol()->RouteOutput(packet, header, nullptr, error);
+    if (!route)
+    {
+        return false;
+    }
+    if (dscp != 0)
+    {
+        SocketIpv6TclassTag tag;
+        tag.SetTclass(static_cast<uint8_t>(dscp << DS_SHIFT));
+        packet->AddPacketTag(tag);
+    }
+    m_downTarget6(packet, route->GetSource(), address, PROT_NUMBER, route);
+    return true;
 }
 
 int
@@ -120,25 +170,7 @@ IcnL4Protocol::Receive(Ptr<Packet> p,
                        Ptr<Ipv4Interface> /* incomingInterface */)
 {
     NS_LOG_FUNCTION(this << p << header.GetSource());
-    IcnHeader icn;
-    icn.Peek(*p);
-    if (icn.IsData())
-    {
-        const auto found = m_receivers.find({icn.GetDestination(), icn.GetSource()});
-        if (found != m_receivers.end())
-        {
-            found->second->OnData(icn, *p);
-            return RX_OK;
-        }
-    }
-    else if (icn.IsRequest() && m_replica)
-    {
-        m_replica->OnRequest(icn, header.GetSource());
-        return RX_OK;
-    }
-    m_dropTrace(p);
-    // A transfer that has ended leaves packets behind; nobody is told about them.
-    return RX_ENDPOINT_CLOSED;
+    return Dispatch(p, header.GetSource());
 }
 
 IpL4Protocol::RxStatus
@@ -147,7 +179,30 @@ IcnL4Protocol::Receive(Ptr<Packet> p,
                        Ptr<Ipv6Interface> /* incomingInterface */)
 {
     NS_LOG_FUNCTION(this << p << header.GetSource());
-    m_dropTrace(p);
+    return Dispatch(p, header.GetSource());
+}
+
+IpL4Protocol::RxStatus
+IcnL4Protocol::Dispatch(Ptr<Packet> packet, const Address& source)
+{
+    IcnHeader icn;
+    icn.Peek(*packet);
+    if (icn.IsData())
+    {
+        const auto found = m_receivers.find({icn.GetDestination(), icn.GetSource()});
+        if (found != m_receivers.end())
+        {
+            found->second->OnData(icn, *packet);
+            return RX_OK;
+        }
+    }
+    else if (icn.IsRequest() && m_replica)
+    {
+        m_replica->OnRequest(icn, source);
+        return RX_OK;
+    }
+    m_dropTrace(packet);
+    // A transfer that has ended leaves packets behind; nobody is told about them.
     return RX_ENDPOINT_CLOSED;
 }
 
@@ -184,6 +239,7 @@ IcnL4Protocol::DoDispose()
     m_downTarget.Nullify();
     m_downTarget6.Nullify();
     m_ipv4 = nullptr;
+    m_ipv6 = nullptr;
     m_node = nullptr;
     IpL4Protocol::DoDispose();
 }
@@ -203,6 +259,15 @@ IcnL4Protocol::NotifyNewAggregate()
         {
             m_ipv4->Insert(this);
             SetDownTarget(MakeCallback(&Ipv4::Send, m_ipv4));
+        }
+    }
+    if (!m_ipv6)
+    {
+        m_ipv6 = GetObject<Ipv6>();
+        if (m_ipv6)
+        {
+            m_ipv6->Insert(this);
+            SetDownTarget6(MakeCallback(&Ipv6::Send, m_ipv6));
         }
     }
     IpL4Protocol::NotifyNewAggregate();

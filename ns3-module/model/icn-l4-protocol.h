@@ -5,8 +5,8 @@
 
 #include "icn-eid.h"
 
+#include "ns3/address.h"
 #include "ns3/ip-l4-protocol.h"
-#include "ns3/ipv4-address.h"
 #include "ns3/traced-callback.h"
 
 #include <unordered_map>
@@ -14,17 +14,17 @@
 namespace ns3
 {
 
-class Ipv4;
-class Ipv4Header;
 class IcnReceiver;
 class IcnReplicaApplication;
+class Ipv4;
+class Ipv6;
 class Node;
 class Packet;
 
 /**
  * @ingroup ferrocc
  *
- * The ICN transport below its endpoints: IP protocol 0x99 over IPv4. It hands DATA to the
+ * The ICN transport below its endpoints: IP protocol 0x99 over IPv4 and IPv6. It hands DATA to the
  * receiver whose transfer it belongs to (one hash lookup) and REQs to the node's replica, and
  * sends what they make.
  */
@@ -75,10 +75,10 @@ class IcnL4Protocol : public IpL4Protocol
      * Sends a packet.
      *
      * @param packet The packet with its ICN header.
-     * @param destination Where to.
+     * @param destination Where to: an Ipv4Address or an Ipv6Address.
      * @param dscp Its DS codepoint; zero is best effort.
      */
-    void SendPacket(Ptr<Packet> packet, Ipv4Address destination, uint8_t dscp);
+    void SendPacket(Ptr<Packet> packet, const Address& destination, uint8_t dscp);
 
     int GetProtocolNumber() const override;
     RxStatus Receive(Ptr<Packet> p,
@@ -97,11 +97,41 @@ class IcnL4Protocol : public IpL4Protocol
     void NotifyNewAggregate() override;
 
   private:
+    /**
+     * Sends a packet over IPv4.
+     *
+     * @param packet The packet.
+     * @param destination Where to.
+     * @param dscp Its DS codepoint.
+     * @return Whether there was a route.
+     */
+    bool SendOverIpv4(Ptr<Packet> packet, const Address& destination, uint8_t dscp);
+
+    /**
+     * Sends a packet over IPv6.
+     *
+     * @param packet The packet.
+     * @param destination Where to.
+     * @param dscp Its DS codepoint.
+     * @return Whether there was a route.
+     */
+    bool SendOverIpv6(Ptr<Packet> packet, const Address& destination, uint8_t dscp);
+
+    /**
+     * Hands a packet to whom it belongs.
+     *
+     * @param packet The packet.
+     * @param source Where it comes from.
+     * @return Whether it belonged to someone.
+     */
+    RxStatus Dispatch(Ptr<Packet> packet, const Address& source);
+
     /// Transfers of this node.
     using Receivers = std::unordered_map<IcnTransferKey, IcnReceiver*, IcnTransferKeyHash>;
 
     Ptr<Node> m_node;                  //!< The node.
-    Ptr<Ipv4> m_ipv4;                  //!< Its IPv4.
+    Ptr<Ipv4> m_ipv4;                  //!< Its IPv4, or null.
+    Ptr<Ipv6> m_ipv6;                  //!< Its IPv6, or null.
     DownTargetCallback m_downTarget;   //!< Sends over IPv4.
     DownTargetCallback6 m_downTarget6; //!< Sends over IPv6.
     Receivers m_receivers;             //!< Receivers by transfer.

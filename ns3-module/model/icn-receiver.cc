@@ -10,6 +10,7 @@
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
+#include "ns3/ipv4.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/packet.h"
@@ -209,6 +210,7 @@ IcnReceiver::IcnReceiver()
       m_malformed(0),
       m_timerAt(NEVER),
       m_deadline(NEVER),
+      m_attached(false),
       m_window(0),
       m_pacingRate(DataRate(0)),
       m_rtt(Time(0)),
@@ -227,7 +229,7 @@ IcnReceiver::IcnReceiver()
 IcnReceiver::~IcnReceiver()
 {
     // Where nobody disposed of a running receiver: its protocol and its timer must not keep it.
-    if (m_progress == Progress::RUNNING)
+    if (m_attached)
     {
         Close();
     }
@@ -248,7 +250,7 @@ IcnReceiver::SetNdc(const IcnEid& ndc)
 }
 
 void
-IcnReceiver::SetReplica(Ipv4Address address)
+IcnReceiver::SetReplica(const Address& address)
 {
     NS_LOG_FUNCTION(this << address);
     m_replica = address;
@@ -269,6 +271,8 @@ IcnReceiver::Configure()
     config.controller = m_controller;
     config.controller_params = m_controllerParams;
     config.options = m_options.empty() ? GetOptions() : m_options;
+    // A node with both sends over IPv4 where it can.
+    config.ipv6 = !m_node->GetObject<Ipv4>();
     config.draw = m_draw->GetValue(0.0, 1.0);
     config.device.bytes = m_key.device.bytes;
     config.ndc.bytes = m_key.ndc.bytes;
@@ -310,14 +314,37 @@ IcnReceiver::Open()
         }
     }
     m_progress = Progress::RUNNING;
-    m_protocol->AddReceiver(m_key, this);
+    Attach();
     Apply(m_engine->receiver->open(NowNs()));
+}
+
+void
+IcnReceiver::Attach()
+{
+    NS_LOG_FUNCTION(this);
+    NS_ABORT_MSG_UNLESS(m_engine, "a receiver is configured before it is attached");
+    if (!m_attached)
+    {
+        m_protocol->AddReceiver(m_key, this);
+        m_attached = true;
+    }
+}
+
+void
+IcnReceiver::SetEmptyDataCallback(Callback<void, const IcnHeader&> callback)
+{
+    m_emptyData = callback;
 }
 
 void
 IcnReceiver::Cancel()
 {
     NS_LOG_FUNCTION(this);
+    if (m_progress == Progress::IDLE && m_attached)
+    {
+        m_progress = Progress::CANCELLED;
+        Close();
+    }
     if (m_progress == Progress::RUNNING)
     {
         m_progress = Progress::CANCELLED;
@@ -342,6 +369,14 @@ IcnReceiver::OnData(const IcnHeader& header, const Packet& packet)
     NS_LOG_FUNCTION(this << header);
     const uint32_t headerLength = header.GetSerializedSize();
     const uint32_t payloadLength = packet.GetSize() - headerLength;
+    if (payloadLength == 0 && !m_emptyData.IsNull())
+    {
+        m_emptyData(header);
+    }
+    if (m_progress != Progress::RUNNING)
+    {
+        return; // Not opened yet, or ended by what it was told.
+    }
     rust::Slice<const uint8_t> payload;
     if (m_verify)
     {
@@ -439,6 +474,7 @@ IcnReceiver::Close()
     m_timerAt = NEVER;
     m_deadline = NEVER;
     m_protocol->RemoveReceiver(m_key);
+    m_attached = false;
 }
 
 bool
@@ -477,6 +513,24 @@ IcnReceiver::GetMalformed() const
     return m_malformed;
 }
 
+const IcnEid&
+IcnReceiver::GetDeviceEid() const
+{
+    return m_key.device;
+}
+
+const IcnEid&
+IcnReceiver::GetNdc() const
+{
+    return m_key.ndc;
+}
+
+Ptr<Node>
+IcnReceiver::GetNode() const
+{
+    return m_node;
+}
+
 const ferrocc::transport::Receiver&
 IcnReceiver::GetEngine() const
 {
@@ -502,11 +556,12 @@ void
 IcnReceiver::DoDispose()
 {
     NS_LOG_FUNCTION(this);
-    if (m_progress == Progress::RUNNING)
+    if (m_attached)
     {
         m_progress = Progress::CANCELLED;
         Close();
     }
+    m_emptyData.Nullify();
     m_protocol = nullptr;
     m_clock = nullptr;
     m_node = nullptr;

@@ -5,9 +5,10 @@
 
 #include "icn-eid.h"
 
+#include "ns3/address.h"
+#include "ns3/callback.h"
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"
-#include "ns3/ipv4-address.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
 #include "ns3/random-variable-stream.h"
@@ -73,9 +74,9 @@ class IcnReceiver : public Object
     /**
      * Sets where REQs go: the replica, or a router that knows one.
      *
-     * @param address Its address.
+     * @param address Its address: an Ipv4Address or an Ipv6Address.
      */
-    void SetReplica(Ipv4Address address);
+    void SetReplica(const Address& address);
 
     /**
      * Starts the transfer. A controller, parameter or option that does not exist aborts the
@@ -92,7 +93,21 @@ class IcnReceiver : public Object
      */
     void Configure();
 
-    /// Gives the transfer up; nothing happens if it is complete or was not opened.
+    /**
+     * Makes DATA for the transfer reach this receiver before Open(), which does the same: answers
+     * to probes arrive before a replica is chosen. After Configure().
+     */
+    void Attach();
+
+    /**
+     * Sets what is told of DATA without payload: answers to probes, and a replica's word that it
+     * does not hold the NDC.
+     *
+     * @param callback What is told, with the packet's header.
+     */
+    void SetEmptyDataCallback(Callback<void, const IcnHeader&> callback);
+
+    /// Gives the transfer up; nothing happens if it is complete.
     void Cancel();
 
     /**
@@ -140,6 +155,21 @@ class IcnReceiver : public Object
      * @return DATA packets so far that were not valid.
      */
     uint64_t GetMalformed() const;
+
+    /**
+     * @return This receiver's own EID; after Configure().
+     */
+    const IcnEid& GetDeviceEid() const;
+
+    /**
+     * @return The EID of the NDC.
+     */
+    const IcnEid& GetNdc() const;
+
+    /**
+     * @return The node.
+     */
+    Ptr<Node> GetNode() const;
 
     /**
      * @return The engine, for the output of runs; after Configure().
@@ -236,7 +266,7 @@ class IcnReceiver : public Object
     Ptr<Node> m_node;                  //!< The node.
     Ptr<NodeClock> m_clock;            //!< Its clock, or null if that is exact.
     Ptr<IcnL4Protocol> m_protocol;     //!< Its L4 protocol.
-    Ipv4Address m_replica;             //!< Where REQs go.
+    Address m_replica;                 //!< Where REQs go.
     IcnTransferKey m_key;              //!< Which transfer this is.
     Ptr<UniformRandomVariable> m_draw; //!< For controllers with a random phase.
     std::unique_ptr<Engine> m_engine;  //!< See Engine.
@@ -247,6 +277,9 @@ class IcnReceiver : public Object
     EventId m_timer;                   //!< The one pending timer event.
     uint64_t m_timerAt;                //!< When it expires, ns; the largest value for never.
     uint64_t m_deadline;               //!< When the engine wants to be called, ns.
+    bool m_attached;                   //!< Whether the L4 protocol knows it.
+
+    Callback<void, const IcnHeader&> m_emptyData; //!< See SetEmptyDataCallback.
 
     TracedValue<uint64_t> m_window;                    //!< Bytes that may be outstanding.
     TracedValue<DataRate> m_pacingRate;                //!< Pacing rate.

@@ -33,17 +33,20 @@ Ipv4HashedRouting::Ipv4HashedRouting() = default;
 Ipv4HashedRouting::~Ipv4HashedRouting() = default;
 
 void
-Ipv4HashedRouting::AddHostRoute(Ipv4Address destination, Ipv4Address gateway, uint32_t interface)
+Ipv4HashedRouting::AddHostRoute(const Address& destination,
+                                const Address& gateway,
+                                uint32_t interface)
 {
-    NS_LOG_FUNCTION(this << destination << gateway << interface);
-    m_routes[destination.Get()] = MakeRoute(destination, gateway, interface);
+    const auto host = Ipv4Address::ConvertFrom(destination);
+    NS_LOG_FUNCTION(this << host << gateway << interface);
+    m_routes[host.Get()] = MakeRoute(host, Ipv4Address::ConvertFrom(gateway), interface);
 }
 
 void
-Ipv4HashedRouting::SetDefaultRoute(Ipv4Address gateway, uint32_t interface)
+Ipv4HashedRouting::SetDefaultRoute(const Address& gateway, uint32_t interface)
 {
     NS_LOG_FUNCTION(this << gateway << interface);
-    m_default = MakeRoute(Ipv4Address::GetAny(), gateway, interface);
+    m_default = MakeRoute(Ipv4Address::GetAny(), Ipv4Address::ConvertFrom(gateway), interface);
 }
 
 std::size_t

@@ -40,11 +40,11 @@ class Ipv4HashedRouting : public Ipv4RoutingProtocol
     /**
      * Enters a route to a host; one that is there already is replaced.
      *
-     * @param destination The host.
+     * @param destination The host, an Ipv4Address.
      * @param gateway The next hop's address.
      * @param interface The interface it is reached by; it must have an address.
      */
-    void AddHostRoute(Ipv4Address destination, Ipv4Address gateway, uint32_t interface);
+    void AddHostRoute(const Address& destination, const Address& gateway, uint32_t interface);
 
     /**
      * Sets the route for all hosts that have none of their own.
@@ -52,7 +52,7 @@ class Ipv4HashedRouting : public Ipv4RoutingProtocol
      * @param gateway The next hop's address.
      * @param interface The interface it is reached by; it must have an address.
      */
-    void SetDefaultRoute(Ipv4Address gateway, uint32_t interface);
+    void SetDefaultRoute(const Address& gateway, uint32_t interface);
 
     /**
      * @return Number of host routes.

@@ -38,11 +38,11 @@ struct MemberArguments<R (C::*)(A...)>
     using Tuple = std::tuple<A...>;
 };
 
-/// Argument number I of Ipv4RoutingProtocol::RouteInput: its callbacks are passed by value up to
-/// 3.38 and by reference since 3.39.
-template <std::size_t I>
+/// Argument number I of RouteInput of Ipv4RoutingProtocol, or of Ipv6RoutingProtocol: its callbacks
+/// are passed by value up to 3.38 and by reference since 3.39.
+template <std::size_t I, typename Protocol = Ipv4RoutingProtocol>
 using RouteInputArgument =
-    std::tuple_element_t<I, MemberArguments<decltype(&Ipv4RoutingProtocol::RouteInput)>::Tuple>;
+    std::tuple_element_t<I, typename MemberArguments<decltype(&Protocol::RouteInput)>::Tuple>;
 
 /// How long a test takes: `TestCase::QUICK` up to 3.41, `TestCase::Duration::QUICK` since 3.42.
 template <typename T, typename = void>

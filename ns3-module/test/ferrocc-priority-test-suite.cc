@@ -3,6 +3,8 @@
 #include "ns3/icn-l4-protocol.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/ipv4-l3-protocol.h"
+#include "ns3/ipv6-header.h"
+#include "ns3/ipv6-l3-protocol.h"
 #include "ns3/node.h"
 #include "ns3/ns3-compat.h"
 #include "ns3/packet.h"
@@ -11,6 +13,7 @@
 #include "ns3/topo1-helper.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 /**
@@ -32,10 +35,13 @@ class OvertakingTestCase : public TestCase
 {
   public:
     /**
+     * @param ipv6 Whether IPv6 is used instead of IPv4.
      * @param dscp Codepoint of the packet that comes last.
      */
-    explicit OvertakingTestCase(uint8_t dscp)
-        : TestCase("a packet with codepoint " + std::to_string(dscp) + " behind a burst"),
+    OvertakingTestCase(bool ipv6, uint8_t dscp)
+        : TestCase(std::string(ipv6 ? "IPv6" : "IPv4") + ": a packet with codepoint " +
+                   std::to_string(dscp) + " behind a burst"),
+          m_ipv6(ipv6),
           m_dscp(dscp)
     {
     }
@@ -53,7 +59,8 @@ class OvertakingTestCase : public TestCase
      * @param packet The packet.
      * @param interface Where it arrived.
      */
-    void OnArrival(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t interface);
+    template <typename Header>
+    void OnArrival(const Header& header, Ptr<const Packet> packet, uint32_t interface);
 
     static constexpr uint32_t BUFFER = 20;       //!< The best-effort band's limit, packets.
     static constexpr uint32_t DEVICE_QUEUE = 2;  //!< The limit of the queue in the device.
@@ -61,11 +68,12 @@ class OvertakingTestCase : public TestCase
     static constexpr uint32_t BURST_SIZE = 1000; //!< Their size, bytes.
     static constexpr uint32_t LAST_SIZE = 500;   //!< Size of the packet behind them.
 
-    uint8_t m_dscp;                                 //!< Codepoint of the packet that comes last.
-    Ptr<IcnL4Protocol> m_protocol;                  //!< The replica's transport.
-    Ipv4Address m_destination;                      //!< The receiver.
-    std::vector<uint32_t> m_arrivals;               //!< Sizes of what arrived, in order.
-    std::vector<Ipv4Header::DscpType> m_codepoints; //!< Their codepoints.
+    bool m_ipv6;                       //!< Whether IPv6 is used instead of IPv4.
+    uint8_t m_dscp;                    //!< Codepoint of the packet that comes last.
+    Ptr<IcnL4Protocol> m_protocol;     //!< The replica's transport.
+    Address m_destination;             //!< The receiver.
+    std::vector<uint32_t> m_arrivals;  //!< Sizes of what arrived, in order.
+    std::vector<uint8_t> m_codepoints; //!< Their codepoints.
 };
 
 void
@@ -78,8 +86,9 @@ OvertakingTestCase::SendBurst()
     m_protocol->SendPacket(Create<Packet>(LAST_SIZE), m_destination, m_dscp);
 }
 
+template <typename Header>
 void
-OvertakingTestCase::OnArrival(const Ipv4Header& header,
+OvertakingTestCase::OnArrival(const Header& header,
                               Ptr<const Packet> packet,
                               uint32_t /* interface */)
 {
@@ -91,6 +100,7 @@ void
 OvertakingTestCase::DoRun()
 {
     Topo1Helper::Config config;
+    config.ipv6 = m_ipv6;
     config.bottleneck.rate = DataRate("1Mbps");
     config.bottleneck.buffer = std::to_string(BUFFER) + "p";
     config.bottleneck.priority = true;
@@ -98,9 +108,18 @@ OvertakingTestCase::DoRun()
     const Topo1Helper network(config);
     m_protocol = network.GetReplica()->GetObject<IcnL4Protocol>();
     m_destination = network.GetLinks().back().ends[1].address;
-    network.GetReceiver(0)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
-        "LocalDeliver",
-        MakeCallback(&OvertakingTestCase::OnArrival, this));
+    if (m_ipv6)
+    {
+        network.GetReceiver(0)->GetObject<Ipv6L3Protocol>()->TraceConnectWithoutContext(
+            "LocalDeliver",
+            MakeCallback(&OvertakingTestCase::OnArrival<Ipv6Header>, this));
+    }
+    else
+    {
+        network.GetReceiver(0)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
+            "LocalDeliver",
+            MakeCallback(&OvertakingTestCase::OnArrival<Ipv4Header>, this));
+    }
     Simulator::ScheduleWithContext(network.GetReplica()->GetId(),
                                    Seconds(1),
                                    &OvertakingTestCase::SendBurst,
@@ -139,8 +158,11 @@ class FerroccPriorityTestSuite : public TestSuite
     FerroccPriorityTestSuite()
         : TestSuite("ferrocc-priority", Type::UNIT)
     {
-        AddTestCase(new OvertakingTestCase(Ipv4Header::DSCP_EF), compat::QuickTest());
-        AddTestCase(new OvertakingTestCase(Ipv4Header::DscpDefault), compat::QuickTest());
+        for (const bool ipv6 : {false, true})
+        {
+            AddTestCase(new OvertakingTestCase(ipv6, Ipv4Header::DSCP_EF), compat::QuickTest());
+            AddTestCase(new OvertakingTestCase(ipv6, Ipv4Header::DscpDefault), compat::QuickTest());
+        }
     }
 };
 

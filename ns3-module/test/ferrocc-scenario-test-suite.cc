@@ -5,6 +5,7 @@
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 
+#include <cstdint>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -118,6 +119,74 @@ RunTestCase::DoRun()
 /**
  * @ingroup ferrocc
  *
+ * A run whose end and flows are as the scenario says: flows both ways, one after the other, in the
+ * background, and stopped.
+ */
+class FlowsTestCase : public TestCase
+{
+  public:
+    /**
+     * @param ip The version of IP.
+     */
+    explicit FlowsTestCase(const std::string& ip)
+        : TestCase(ip + ": flows both ways, repeated, in the background, stopped"),
+          m_ip(ip)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    /**
+     * @param text A summary.
+     * @param what What to look for.
+     * @return How often it is there.
+     */
+    static uint32_t Count(const std::string& text, const std::string& what)
+    {
+        uint32_t count = 0;
+        for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+        {
+            count++;
+        }
+        return count;
+    }
+
+    std::string m_ip; //!< The version of IP.
+};
+
+void
+FlowsTestCase::DoRun()
+{
+    const std::string folder = CreateTempDirFilename("out");
+    Capture output(std::cout);
+    const int code = RunScenarioProgram({"--scenario=base/topo-2",
+                                         "--flows=3",
+                                         "--duration=60s",
+                                         "--set=topology.ip=" + m_ip,
+                                         "--set=flows[0].size=1 MB",
+                                         "--set=flows[0].start=0 s",
+                                         "--set=flows[1].size=100 kB",
+                                         "--set=flows[1].repeat=true",
+                                         "--set=flows[1].background=true",
+                                         "--set=flows[2].start=0.2 s",
+                                         "--set=flows[2].stop=0.25 s",
+                                         "--no-progress",
+                                         "--out=" + folder});
+    NS_TEST_ASSERT_MSG_EQ(code, 0, "exit code");
+    const std::string summary = ReadFile(folder + "/summary.json");
+    NS_TEST_ASSERT_MSG_EQ(Count(summary, "\"completed\": true"), 1, "the first flow");
+    NS_TEST_ASSERT_MSG_EQ(Count(summary, "\"failure\": \"cancelled\""), 1, "the third flow");
+    NS_TEST_ASSERT_MSG_EQ(Count(summary, "\"fcts_s\": ["), 1, "the second flow");
+    NS_TEST_ASSERT_MSG_EQ(Count(summary, "\"duration_s\": 60"), 0, "it does not run on");
+    const std::string events = ReadFile(folder + "/events.csv");
+    NS_TEST_ASSERT_MSG_GT(Count(events, ",2,ndc,"), 1, "NDCs one after the other");
+    NS_TEST_ASSERT_MSG_EQ(Count(events, ",3,end,"), 1, "the end of the third flow");
+}
+
+/**
+ * @ingroup ferrocc
+ *
  * Bad input: one line, exit code 2.
  */
 class BadInputTestCase : public TestCase
@@ -189,6 +258,8 @@ class FerroccScenarioTestSuite : public TestSuite
         : TestSuite("ferrocc-scenario", Type::UNIT)
     {
         AddTestCase(new RunTestCase, compat::QuickTest());
+        AddTestCase(new FlowsTestCase("ipv4"), compat::QuickTest());
+        AddTestCase(new FlowsTestCase("ipv6"), compat::QuickTest());
         AddTestCase(new ListTestCase, compat::QuickTest());
         AddTestCase(new BadInputTestCase("scenario", "--scenario=base/topo1", "base/topo-1"),
                     compat::QuickTest());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/icn-receiver-application.h"
 #include "ns3/icn-replica-application.h"
 #include "ns3/node-clock.h"
@@ -13,6 +14,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <string>
 #include <vector>
@@ -46,6 +48,7 @@ class TransferTestCase : public TestCase
         std::string buffer{"40p"}; //!< The bottleneck's buffer.
         double loss{0};            //!< Loss in both directions.
         double reorder{0};         //!< Probability that DATA is held back.
+        bool ipv6{false};          //!< IPv6 instead of IPv4.
     };
 
     /**
@@ -93,6 +96,7 @@ TransferTestCase::DoRun()
 {
     Topo1Helper::Config config;
     config.receivers = m_setting.receivers;
+    config.ipv6 = m_setting.ipv6;
     config.bottleneck.rate = DataRate("20Mbps");
     config.bottleneck.delay = MilliSeconds(5);
     config.bottleneck.buffer = m_setting.buffer;
@@ -139,6 +143,116 @@ TransferTestCase::DoRun()
     NS_TEST_ASSERT_MSG_EQ(replica->GetUnknown(), 0, "no unknown NDCs");
     Simulator::Destroy();
 }
+
+/**
+ * @ingroup ferrocc
+ *
+ * What is added to the propagation of one direction of a link shows in its round trip only once.
+ */
+class ChannelDelayTestCase : public TestCase
+{
+  public:
+    ChannelDelayTestCase()
+        : TestCase("a link that is slower one way")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::array<Time, 2> plain = Measure(Time(0));
+        const std::array<Time, 2> slow = Measure(MilliSeconds(7));
+        NS_TEST_ASSERT_MSG_EQ(slow[0] - plain[0], MilliSeconds(7), "round trip");
+        NS_TEST_ASSERT_MSG_EQ(slow[1], plain[1], "DATA's direction is as before");
+    }
+
+    /**
+     * Fetches an NDC of one packet.
+     *
+     * @param extra Added in the direction of the REQs.
+     * @return The round trip and the one-way delay of the DATA.
+     */
+    std::array<Time, 2> Measure(Time extra)
+    {
+        Topo1Helper::Config config;
+        config.bottleneck.delay = MilliSeconds(10);
+        config.bottleneck.extraDelayReverse = extra;
+        const Topo1Helper network(config);
+        auto replica = CreateObject<IcnReplicaApplication>();
+        network.GetReplica()->AddApplication(replica);
+        auto application = CreateObject<IcnReceiverApplication>();
+        network.GetReceiver(0)->AddApplication(application);
+        const Ptr<IcnReceiver> receiver = application->GetReceiver();
+        receiver->SetReplica(network.GetReplicaAddress());
+        receiver->SetNdc(replica->AddVirtual("small", 1000));
+        std::array<Time, 2> delays;
+        receiver->TraceConnectWithoutContext(
+            "Rtt",
+            Callback<void, Time, Time>([&delays](Time, Time now) { delays[0] = now; }));
+        receiver->TraceConnectWithoutContext(
+            "OneWayDelay",
+            Callback<void, Time, Time>([&delays](Time, Time now) { delays[1] = now; }));
+        Simulator::Run();
+        Simulator::Destroy();
+        NS_TEST_EXPECT_MSG_EQ(receiver->IsCompleted(), true, "complete");
+        return delays;
+    }
+};
+
+/**
+ * @ingroup ferrocc
+ *
+ * A node's clock gains what its attributes say, to the nanosecond, at any time of a simulation.
+ */
+class ClockTestCase : public TestCase
+{
+  public:
+    ClockTestCase()
+        : TestCase("a clock with offset and skew")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        auto node = CreateObject<Node>();
+        NS_TEST_ASSERT_MSG_EQ(NodeClock::Of(node), nullptr, "an exact clock needs no object");
+        NS_TEST_ASSERT_MSG_EQ(NodeClock::Of(nullptr), nullptr, "no node");
+        m_clock = CreateObjectWithAttributes<NodeClock>("Offset",
+                                                        TimeValue(NanoSeconds(-7)),
+                                                        "Skew",
+                                                        DoubleValue(-50.001));
+        node->AggregateObject(m_clock);
+        NS_TEST_ASSERT_MSG_EQ(NodeClock::Of(node), m_clock, "found");
+        Expect(Seconds(0), -7);
+        Expect(MilliSeconds(1), -50 - 7); // -50.001 is cut off.
+        Expect(Seconds(2), -2 * 50'001 - 7);
+        Simulator::Schedule(Seconds(3), &NodeClock::Step, m_clock, MilliSeconds(1));
+        Expect(Seconds(4), -4 * 50'001 - 7 + 1'000'000);
+        Expect(Seconds(1'000'000'000), int64_t{-50'001} * 1'000'000'000 - 7 + 1'000'000);
+        Simulator::Run();
+        Simulator::Destroy();
+    }
+
+    /**
+     * Compares the clock at a time.
+     *
+     * @param at When.
+     * @param error What it should be ahead, nanoseconds.
+     */
+    void Expect(Time at, int64_t error)
+    {
+        Simulator::Schedule(at, &ClockTestCase::Compare, this, error);
+    }
+
+    /// Compares the clock now. @param error What it should be ahead, nanoseconds.
+    void Compare(int64_t error)
+    {
+        NS_TEST_EXPECT_MSG_EQ(m_clock->GetErrorNs(), error, "at " << Simulator::Now());
+    }
+
+    Ptr<NodeClock> m_clock; //!< The clock.
+};
 
 /**
  * @ingroup ferrocc
@@ -376,6 +490,14 @@ class FerroccTransportTestSuite : public TestSuite
         reordered.reorder = 0.1;
         reordered.buffer = "5p";
         Add(reordered);
+        for (TransferTestCase::Setting setting : {one, several, lossy, reordered})
+        {
+            setting.name += " over IPv6";
+            setting.ipv6 = true;
+            Add(setting);
+        }
+        AddTestCase(new ClockTestCase, compat::QuickTest());
+        AddTestCase(new ChannelDelayTestCase, compat::QuickTest());
         AddTestCase(new TraceSourcesTestCase, compat::QuickTest());
         AddTestCase(new ConfigurationTestCase, compat::QuickTest());
     }

@@ -2,7 +2,8 @@
 //! `target/cxxbridge/`.
 
 fn main() {
-    const BRIDGES: [&str; 5] = [
+    const BRIDGES: [&str; 6] = [
+        "src/icn.rs",
         "src/types.rs",
         "src/scenario.rs",
         "src/trace.rs",

@@ -13,6 +13,7 @@
 //! | [`wire`] | the REQ and DATA packet formats |
 //! | [`cc`] | the controllers and their registry |
 //! | [`transport`] | the `Receiver` and `Replica` engines |
+//! | [`icn`] | names and replicas: the name server, its clients, sessions, assembly |
 //! | [`scenario`] | the scenario model: JSON in, a resolved and validated plan out |
 //! | [`trace`] | what a run writes: trace rows and the summary |
 #![forbid(unsafe_code)]
@@ -20,6 +21,7 @@
 pub mod cc;
 pub mod feedback;
 pub mod filter;
+pub mod icn;
 pub mod scenario;
 pub mod trace;
 pub mod transport;

@@ -4,6 +4,7 @@ use crate::folder::Staging;
 use crate::{GIT, Plan};
 use ferrocc::scenario::{Cell, Error};
 use ferrocc::trace::{
+    CacheSummary, FlowNames,
     EventRow, FlowMeter, FlowRow, LinkCounters, QueueRow, Recorder, Summary, Versions,
 };
 use ferrocc::transport::{Stats, Step};
@@ -159,6 +160,33 @@ impl RunWriter {
         meter: &FlowMeter,
     ) {
         self.recorder.on_ndc(flow, now, step, stats, meter);
+    }
+
+    /// What a flow's sessions came to.
+    pub fn finish_names(&mut self, flow: usize, names: FlowNames) {
+        self.recorder.finish_names(flow, names);
+    }
+
+    /// A router's cache at the end: REQs it answered, REQs for what it does not hold, NDCs it put
+    /// together, NDCs it gave up.
+    pub fn finish_cache(
+        &mut self,
+        name: &str,
+        hits: u64,
+        misses: u64,
+        assembled: u64,
+        abandoned: u64,
+    ) {
+        let all = hits + misses;
+        self.recorder.finish_cache(CacheSummary {
+            name: name.to_owned(),
+            hits,
+            misses,
+            hit_ratio: (all > 0).then(|| (hits as f64 / all as f64 * 1e6).round() / 1e6),
+            evictions: 0,
+            assembled,
+            abandoned,
+        });
     }
 
     /// A flow's last state.

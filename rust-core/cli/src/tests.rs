@@ -1,5 +1,7 @@
 //! The command line from end to end, without the simulator.
 
+mod network;
+
 use super::*;
 use ferrocc::scenario::quantity::Buffer;
 use ferrocc::units::{Bytes, Duration, Rate};

@@ -6,6 +6,7 @@
 //! returned POD. Rust never calls into ns-3.
 
 mod convert;
+mod icn;
 mod scenario;
 mod trace;
 mod transport;

@@ -73,6 +73,30 @@ pub(crate) mod bridge {
         trace: bool,
         /// Interval of their rows.
         trace_interval_ns: u64,
+        /// `server`, `table` or `address`.
+        names_mode: String,
+        /// Propagation delay, one way, of the name server's link.
+        names_delay_ns: u64,
+        /// The name server's service time.
+        names_processing_ns: u64,
+        /// Time until a request to it is repeated.
+        names_timeout_ns: u64,
+        /// How often a request is sent.
+        names_tries: u32,
+        /// Loss probability per packet on its link, each way.
+        names_loss: f64,
+        /// Retransmission timeouts in a row after which a replica is left.
+        switch_after_timeouts: u32,
+        /// Fraction of the best goodput below which it is left; zero for never.
+        switch_below: f64,
+        /// Time without a new byte after which a transfer has failed.
+        give_up_ns: u64,
+        /// Routers that become replicas.
+        cache_at: Vec<String>,
+        /// Most content of each.
+        cache_capacity_bytes: u64,
+        /// Idle time until an incomplete NDC is given up.
+        cache_timeout_ns: u64,
     }
 
     /// A host that fetches NDCs.
@@ -99,6 +123,41 @@ pub(crate) mod bridge {
         side: RouterSide,
         /// One-way propagation delay of its link.
         delay_ns: u64,
+        /// Whether it registers its NDCs.
+        registered: bool,
+    }
+
+    /// A replica of a flow's NDC.
+    #[derive(Debug, Clone, Copy)]
+    struct HolderSpec {
+        /// Which replica node, from 0.
+        replica: u32,
+        /// Whether it holds the NDC; else it only says so to the name server.
+        holds: bool,
+    }
+
+    /// A forced change of a flow's replica.
+    #[derive(Debug, Clone, Copy)]
+    struct SwitchSpec {
+        /// When.
+        at_ns: u64,
+        /// Which replica node, from 0; `u32::MAX` for the next of the list.
+        to: u32,
+    }
+
+    /// Something that goes wrong.
+    #[derive(Debug, Clone)]
+    struct FaultSpec {
+        /// When.
+        at_ns: u64,
+        /// What, as in the scenario.
+        kind: String,
+        /// Which replica node, from 0; `u32::MAX` for the name server.
+        replica: u32,
+        /// How much later it answers.
+        delay_ns: u64,
+        /// Rate of its DATA; zero for no limit.
+        rate_bps: u64,
     }
 
     /// One transfer.
@@ -112,8 +171,16 @@ pub(crate) mod bridge {
         transport: String,
         /// Which receiver node, from 0.
         receiver: u32,
-        /// Which replica node, from 0.
-        replica: u32,
+        /// Its replicas, by number.
+        replicas: Vec<HolderSpec>,
+        /// `listed`, `nearest`, `lowest-rtt` or `random`.
+        replica_choice: String,
+        /// Forced changes of the replica.
+        switches: Vec<SwitchSpec>,
+        /// Name of its NDC, the same for flows that fetch the same one.
+        ndc: String,
+        /// Number of the first flow that fetches it, from 1: it tells the content.
+        ndc_id: u32,
         /// First request.
         start_ns: u64,
         /// Added to `start_ns`: uniform in [0, jitter), drawn from ns-3's stream.
@@ -168,23 +235,25 @@ pub(crate) mod bridge {
         fn receivers(self: &Cell) -> Vec<ReceiverSpec>;
         /// The hosts that hold NDCs.
         fn replicas(self: &Cell) -> Vec<ReplicaSpec>;
+        /// What goes wrong.
+        fn faults(self: &Cell) -> Vec<FaultSpec>;
         /// Its transfers, by id.
         fn flows(self: &Cell) -> Vec<FlowSpec>;
     }
 }
 
-use bridge::{Action, FlowSpec, ReceiverSpec, ReplicaSpec, RouterSide, RunSpec};
+use bridge::{
+    Action, FaultSpec, FlowSpec, HolderSpec, ReceiverSpec, ReplicaSpec, RouterSide, RunSpec,
+    SwitchSpec,
+};
 use ferrocc::scenario::quantity::{Buffer, Jitter};
-use ferrocc::scenario::{Nodes, Side};
-use ferrocc::transport::ReceiverOptions;
+use ferrocc::scenario::{Nodes, ReplicaNode, Side};
 use ferrocc_cli as cli;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// MTU of the links where packets are no longer, bytes: Ethernet's.
 const LEAST_MTU_BYTES: u32 = 1500;
-
-/// What the IPv6 header (RFC 8200) is longer than the IPv4 one (RFC 791), bytes.
-const IPV6_EXTRA_BYTES: u32 = 40 - 20;
 
 /// A command line, read and checked.
 pub struct Plan(Arc<cli::Plan>);
@@ -289,12 +358,7 @@ impl Cell {
             reorder_delay_ns: bottleneck.reorder_delay.0.as_nanos(),
             payload_bytes: s.transport.mss_bytes.into(),
             mtu_bytes: u32::from(s.transport.mss_bytes)
-                .saturating_add(ReceiverOptions::HEADER_BYTES as u32)
-                .saturating_add(if topology.ip == "ipv6" {
-                    IPV6_EXTRA_BYTES
-                } else {
-                    0
-                })
+                .saturating_add(topology.header_bytes().get() as u32)
                 .max(LEAST_MTU_BYTES),
             verify: s.verify,
             pcap: self.plan.pcap,
@@ -305,6 +369,22 @@ impl Cell {
                 .map_or(String::new(), |f| f.display().to_string()),
             trace: s.trace.enabled == Some(true),
             trace_interval_ns: s.trace.interval.0.as_nanos(),
+            names_mode: s.names.mode.clone(),
+            names_delay_ns: s.names.delay.0.as_nanos(),
+            names_processing_ns: s.names.processing.0.as_nanos(),
+            names_timeout_ns: s.names.timeout.0.as_nanos(),
+            names_tries: s.names.tries,
+            names_loss: s.names.loss.0,
+            switch_after_timeouts: s.names.switch_after_timeouts,
+            switch_below: s.names.switch_below.map_or(0.0, |f| f.0),
+            give_up_ns: s.names.give_up.0.as_nanos(),
+            cache_at: if s.caches.enabled {
+                s.caches.at.clone()
+            } else {
+                Vec::new()
+            },
+            cache_capacity_bytes: s.caches.capacity.0.get(),
+            cache_timeout_ns: s.caches.timeout.0.as_nanos(),
         }
     }
 
@@ -329,7 +409,23 @@ impl Cell {
             .map(|node| ReplicaSpec {
                 name: node.name,
                 side: side(node.side),
-                delay_ns: cell.links.replica_delay.as_nanos(),
+                delay_ns: (cell.links.replica_delay + node.extra_delay).as_nanos(),
+                registered: node.registered,
+            })
+            .collect()
+    }
+
+    fn faults(&self) -> Vec<FaultSpec> {
+        let s = &self.resolved().scenario;
+        let nodes = Nodes::new(s).replicas;
+        s.faults
+            .iter()
+            .map(|fault| FaultSpec {
+                at_ns: fault.at.0.as_nanos(),
+                kind: fault.kind.clone(),
+                replica: number(&nodes, fault.target.as_deref()),
+                delay_ns: fault.delay.map_or(0, |d| d.0.as_nanos()),
+                rate_bps: fault.rate.map_or(0, |r| r.0.as_bps()),
             })
             .collect()
     }
@@ -337,6 +433,7 @@ impl Cell {
     fn flows(&self) -> Vec<FlowSpec> {
         let s = &self.resolved().scenario;
         let nodes = Nodes::new(s);
+        let mut first_of: BTreeMap<String, u32> = BTreeMap::new();
         let options = serde_json::to_string(&s.transport).unwrap_or_default();
         (0u32..)
             .zip(&s.flows)
@@ -345,7 +442,24 @@ impl Cell {
                 name: flow.name.clone().unwrap_or_default(),
                 transport: flow.transport.clone(),
                 receiver: index(nodes.receiver_of[i as usize]),
-                replica: index(nodes.replica_of[i as usize]),
+                replicas: nodes.replicas_of[i as usize]
+                    .iter()
+                    .map(|&(replica, holds)| HolderSpec {
+                        replica: index(replica),
+                        holds,
+                    })
+                    .collect(),
+                replica_choice: flow.replica_choice.clone(),
+                switches: flow
+                    .switches
+                    .iter()
+                    .map(|switch| SwitchSpec {
+                        at_ns: switch.at.0.as_nanos(),
+                        to: number(&nodes.replicas, switch.to.as_deref()),
+                    })
+                    .collect(),
+                ndc: ndc(i, flow),
+                ndc_id: *first_of.entry(ndc(i, flow)).or_insert(i + 1),
                 start_ns: flow.start.0.as_nanos(),
                 start_jitter_ns: match flow.start_jitter {
                     Jitter::Time(d) => d.as_nanos(),
@@ -369,6 +483,21 @@ fn side(side: Side) -> RouterSide {
         Side::Left => RouterSide::Left,
         Side::Right => RouterSide::Right,
     }
+}
+
+/// The name of a flow's NDC.
+fn ndc(i: u32, flow: &ferrocc::scenario::Flow) -> String {
+    match &flow.ndc {
+        // In topo-2 each direction has its own.
+        Some(name) => format!("NDC {name} {}", flow.direction),
+        None => format!("flow {}", i + 1),
+    }
+}
+
+/// The number of the replica node of this name; `u32::MAX` without one.
+fn number(nodes: &[ReplicaNode], name: Option<&str>) -> u32 {
+    name.and_then(|name| nodes.iter().position(|n| n.name == name))
+        .map_or(u32::MAX, index)
 }
 
 fn index(i: usize) -> u32 {

@@ -41,6 +41,21 @@ pub(crate) mod bridge {
         rate_bps: u64,
     }
 
+    /// What a router's cache has counted.
+    #[derive(Debug, Clone)]
+    struct CacheCounters {
+        /// The router.
+        name: String,
+        /// REQs that it answered with DATA.
+        hits: u64,
+        /// REQs for an NDC that it does not hold.
+        misses: u64,
+        /// NDCs that it put together.
+        assembled: u64,
+        /// NDCs that it began and gave up.
+        abandoned: u64,
+    }
+
     extern "Rust" {
         type RunWriter;
 
@@ -68,7 +83,7 @@ pub(crate) mod bridge {
         /// One row of `queue.csv`, called every `trace_interval_ns` if the run is traced.
         fn sample_link(self: &mut RunWriter, link: u32, now_ns: u64, counters: &LinkCounters);
         /// Something happened to a flow: a row of `events.csv` if the run is traced. Kinds: loss,
-        /// timeout, cut, phase, restart, ndc, end. "end" must be told in any case, when the
+        /// timeout, cut, phase, restart, ndc, resolved, switch, end. "end" must be told in any case, when the
         /// transfer completes (without text) or is given up (the text is the failure's name); then
         /// ask `next_bin_ns` again. (`on_start` writes "start".)
         fn on_event(
@@ -81,6 +96,17 @@ pub(crate) mod bridge {
         );
         /// A flow that repeats has completed an NDC, in this last state, and begins the next one.
         fn on_ndc(self: &mut RunWriter, flow: u32, now_ns: u64, receiver: &Receiver);
+        /// What a flow's sessions came to: how long the first list of replicas took (`u64::MAX`
+        /// without one), changes of the replica, the last replica ("" without one).
+        fn finish_names(
+            self: &mut RunWriter,
+            flow: u32,
+            resolve_ns: u64,
+            switches: u64,
+            replica: &str,
+        );
+        /// A router's cache at the end.
+        fn finish_cache(self: &mut RunWriter, cache: &CacheCounters);
         /// The flow's last state, whether it ended or not.
         fn finish_flow(self: &mut RunWriter, flow: u32, end_ns: u64, receiver: &Receiver);
         /// The link's last counters.
@@ -95,9 +121,9 @@ pub(crate) mod bridge {
 
 use crate::scenario::Cell;
 use crate::transport::Receiver;
-use bridge::{LinkCounters, LinkInfo};
+use bridge::{CacheCounters, LinkCounters, LinkInfo};
 use ferrocc::trace;
-use ferrocc::units::{Bytes, Instant, Rate};
+use ferrocc::units::{Bytes, Duration, Instant, Rate};
 use std::sync::Arc;
 
 /// The output of a run.
@@ -177,6 +203,20 @@ impl RunWriter {
         let (step, stats) = (engine.step(), engine.stats());
         self.0
             .on_ndc(flow as usize, at(now_ns), &step, stats, &receiver.meter());
+    }
+
+    fn finish_names(&mut self, flow: u32, resolve_ns: u64, switches: u64, replica: &str) {
+        let names = trace::FlowNames {
+            resolve_time: (resolve_ns != u64::MAX).then(|| Duration::from_nanos(resolve_ns)),
+            switches,
+            replica: (!replica.is_empty()).then(|| replica.to_owned()),
+        };
+        self.0.finish_names(flow as usize, names);
+    }
+
+    fn finish_cache(&mut self, c: &CacheCounters) {
+        self.0
+            .finish_cache(&c.name, c.hits, c.misses, c.assembled, c.abandoned);
     }
 
     fn finish_flow(&mut self, flow: u32, end_ns: u64, receiver: &Receiver) {

@@ -18,6 +18,8 @@ pub(crate) mod bridge {
         controller_params: String,
         /// Options of the engine, a JSON object (`transport::ReceiverConfig`); empty means defaults.
         options: String,
+        /// Whether the packets have IPv6 headers instead of IPv4 ones.
+        ipv6: bool,
         /// A draw in [0, 1) from the simulation's random stream.
         draw: f64,
         /// The device's EID.
@@ -101,6 +103,7 @@ pub(crate) mod bridge {
     extern "Rust" {
         #[derive(ExternType)]
         type Receiver;
+        #[derive(ExternType)]
         type Replica;
 
         /// A receiver that will fetch one NDC. Fails on an unknown controller or bad parameters.
@@ -135,6 +138,8 @@ pub(crate) mod bridge {
         fn add_virtual(self: &mut Replica, name: &str, size_bytes: u64) -> Eid;
         /// Adds an NDC of real pseudo-random bytes and returns its self-certifying EID.
         fn add_synthetic(self: &mut Replica, seed: u64, size_bytes: u64) -> Result<Eid>;
+        /// Whether the replica says "not here" to every REQ.
+        fn set_hidden(self: &mut Replica, hidden: bool);
         /// A REQ arrived. `clock_ns` is the replica's own clock, which stamps the DATA.
         unsafe fn on_request<'a>(
             self: &'a mut Replica,
@@ -244,9 +249,13 @@ fn new_receiver(config: &ReceiverConfig) -> Result<Box<Receiver>, String> {
     let options: ReceiverOptions = json(&config.options, "options")?;
     options.validate()?;
     let params: serde_json::Value = json(&config.controller_params, "controller_params")?;
+    let headers = match config.ipv6 {
+        false => ReceiverOptions::HEADER_BYTES,
+        true => ReceiverOptions::HEADER_BYTES + ReceiverOptions::IPV6_EXTRA_BYTES,
+    };
     let setup = Setup {
         mss: options.mss(),
-        packet_size: options.mss() + Bytes::new(ReceiverOptions::HEADER_BYTES),
+        packet_size: options.mss() + Bytes::new(headers),
         initial_window: options.initial_window,
         draw: config.draw,
     };
@@ -296,6 +305,15 @@ impl Replica {
         Ok(convert::bridge_eid(
             self.engine.add_synthetic(seed, size_bytes as usize),
         ))
+    }
+
+    /// The engine, for the bridge that adds content.
+    pub(crate) fn engine_mut(&mut self) -> &mut transport::Replica {
+        &mut self.engine
+    }
+
+    fn set_hidden(&mut self, hidden: bool) {
+        self.engine.set_hidden(hidden);
     }
 
     fn on_request(&mut self, clock_ns: i64, header: &[u8]) -> ReplicaStep<'_> {

@@ -25,10 +25,17 @@
 //! Until DATA that can queue has been measured, the window grows by one packet per packet. Where
 //! DATA carries no timestamps at all, the RTT stands in for `Tdat` and the second and third point
 //! remain. Losses, timeouts and application-limited rounds are treated as in Copa.
+//!
+//! `mode: auto` adds Copa's TCP-competitive mode, which the paper's Copa-ICN does not have. It looks
+//! at T_q instead of d_q. Delta is then `min(delta(rate), 1/x)`: equation (7) is the ceiling, as the
+//! constant is in Copa; x starts at `1/delta(rate)`, grows by one per round trip, is halved by losses
+//! and never falls below `1/delta(rate)`.
 
-use super::copa_window::CopaWindow;
+use super::competition::{Competition, Delays, Detector, Mode};
+use super::copa_window::{CopaWindow, How};
 use super::range::{check, check_initial_window};
 use super::standing::StandingDelay;
+use super::velocity::Rules;
 use super::{Allowance, Controller, Data, Loss, Restart, Sent, Setup, Snapshot, Timeout};
 use crate::units::{Bytes, Duration, Instant, OneWay};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -150,6 +157,11 @@ pub struct Config {
     pub b: f64,
     /// The largest delta, 1/packets, 0.001 to 10.
     pub delta_max: f64,
+    /// Whether delta gives way to buffer-filling flows (Copa's competitive mode; the paper's Copa-ICN
+    /// has none). What `delta` says is then the largest value.
+    pub mode: Mode,
+    /// How `auto` tells that there are such flows.
+    pub detector: Detector,
     /// Which rate equation (7) takes.
     pub rate_source: RateSource,
     /// What counts as a packet's size in it.
@@ -182,6 +194,8 @@ impl Default for Config {
             a_per_mbps2: 4.5e-5,
             b: 0.05,
             delta_max: 0.5,
+            mode: Mode::Fixed,
+            detector: Detector::Paper,
             rate_source: RateSource::Window,
             rate_size: RateSize::Packet,
             delta_update: DeltaUpdate::EveryData,
@@ -230,6 +244,8 @@ struct Path {
     stamped: bool,
     /// The last delivery-rate sample, packets/s of payload.
     delivered_pps: Option<f64>,
+    /// The present arrival's sample of a delay that can queue, if it gave one.
+    sample: Option<OneWay>,
     probes_left: u32,
     last_probe: Option<Instant>,
 }
@@ -243,6 +259,7 @@ impl Path {
             probe_min: None,
             stamped: false,
             delivered_pps: None,
+            sample: None,
             probes_left: config.probes,
             last_probe: None,
         }
@@ -258,7 +275,9 @@ impl Path {
                 self.rtt.insert_base(data.now, rtt);
             }
         }
-        if let Some(sample) = self.delay_sample(data, config.queue_delay) {
+        let sample = self.delay_sample(data, config.queue_delay);
+        self.sample = sample.filter(|_| queued);
+        if let Some(sample) = sample {
             if queued {
                 self.one_way.insert(data.now, sample);
             } else {
@@ -268,8 +287,9 @@ impl Path {
                 self.probe_min = Some(self.probe_min.map_or(sample, |min| min.min(sample)));
             }
         }
-        self.rtt.advance(data.now, data.srtt);
-        self.one_way.advance(data.now, data.srtt);
+        let standing = data.srtt.map(|srtt| srtt / 2);
+        self.rtt.advance(data.now, standing);
+        self.one_way.advance(data.now, standing);
         if let Some(sample) = data.rate.filter(|r| !r.app_limited) {
             self.delivered_pps = Some(sample.rate.as_packets_per_sec(mss));
         }
@@ -291,15 +311,26 @@ impl Path {
         ))
     }
 
+    /// Tdat_min.
+    fn base(&self, memory: ProbeMemory) -> Option<OneWay> {
+        let base = self.one_way.base()?;
+        let probe = self.probe_min.filter(|_| memory == ProbeMemory::Keep);
+        Some(probe.map_or(base, |probe| base.min(probe)))
+    }
+
     /// T_q (equation (5)); none before DATA that can queue was measured.
     fn queue_delay(&self, memory: ProbeMemory) -> Option<Duration> {
-        let mut base = self.one_way.base()?;
-        if memory == ProbeMemory::Keep
-            && let Some(probe) = self.probe_min
-        {
-            base = base.min(probe);
-        }
+        let base = self.base(memory)?;
         Some(self.one_way.standing()?.saturating_above(base))
+    }
+
+    /// The same for the detector of buffer-filling flows.
+    fn delays(&self, memory: ProbeMemory) -> Option<Delays> {
+        Some(Delays {
+            sample: self.sample.map(OneWay::as_nanos),
+            standing: self.one_way.standing()?.as_nanos(),
+            base: self.base(memory)?.as_nanos(),
+        })
     }
 }
 
@@ -308,9 +339,13 @@ impl Path {
 pub struct CopaIcn {
     config: Config,
     setup: Setup,
+    /// The delta in force.
     delta: f64,
+    /// Equation (7)'s delta (or the constant), which the competitive mode lowers.
+    ceiling: f64,
     window: CopaWindow,
     path: Path,
+    competition: Option<Competition>,
 }
 
 impl CopaIcn {
@@ -321,9 +356,24 @@ impl CopaIcn {
             config: *config,
             setup: *setup,
             delta: config.delta_at(0.0),
-            window: CopaWindow::new(setup, config.initial_window_packets, config.loss_brake),
+            ceiling: config.delta_at(0.0),
+            window: CopaWindow::new(
+                setup,
+                config.initial_window_packets,
+                config.loss_brake,
+                Rules::default(),
+            ),
             path: Path::new(config),
+            competition: Competition::new(config.mode, config.detector),
         })
+    }
+
+    /// Delta follows its ceiling, or stays below it in the competitive mode.
+    fn apply_ceiling(&mut self) {
+        self.delta = match &mut self.competition {
+            Some(competition) => competition.delta(self.ceiling),
+            None => self.ceiling,
+        };
     }
 
     /// The rate of equation (7) in Mbps, given RTTstanding.
@@ -343,6 +393,11 @@ impl CopaIcn {
 
 impl Controller for CopaIcn {
     fn on_sent(&mut self, sent: &Sent) {
+        if let Some(competition) = &mut self.competition
+            && sent.prior_in_flight.is_zero()
+        {
+            competition.on_idle_restart(sent.now);
+        }
         if sent.probe {
             self.path.probes_left = self.path.probes_left.saturating_sub(1);
             self.path.last_probe = Some(sent.now);
@@ -351,32 +406,66 @@ impl Controller for CopaIcn {
 
     fn on_data(&mut self, data: &Data) {
         self.path.on_data(data, &self.config, self.setup.mss);
+        let memory = self.config.probe_memory;
+        if let Some(competition) = &mut self.competition
+            && !self.window.in_slow_start()
+            && let (Some(srtt), Some(delays)) = (data.srtt, self.path.delays(memory))
+        {
+            competition.on_data(data.now, srtt, &delays, self.ceiling);
+        }
         if !self.window.admit(data) {
+            if let Some(competition) = &mut self.competition {
+                competition.on_app_limited(data.now);
+            }
             return;
         }
-        let queue_delay = self.path.queue_delay(self.config.probe_memory);
-        let measured = self.path.rtt.standing().zip(queue_delay);
-        let increase = measured.map(|(rtt, queue)| {
+        let measured = self.path.rtt.standing().zip(self.path.queue_delay(memory));
+        let aim = measured.map(|(rtt, queue)| {
             if self.config.delta_update == DeltaUpdate::EveryData || data.round_start {
-                self.delta = self.config.delta_at(self.rate_mbps(rtt));
+                self.ceiling = self.config.delta_at(self.rate_mbps(rtt));
             }
-            self.window.is_below_target(rtt, self.delta, queue)
+            self.apply_ceiling();
+            self.window.compare(rtt, self.delta, queue)
         });
-        self.window.step(data, self.delta, increase);
+        let how = How {
+            delta: self.delta,
+            srtt: data.srtt,
+            latest_rtt: data.rtt,
+            increase_at_target: true,
+        };
+        let up = self.window.step(data, &how, aim);
+        if let Some(competition) = &mut self.competition
+            && !self.window.in_slow_start()
+            && let (Some(up), Some(srtt)) = (up, data.srtt)
+        {
+            competition.on_step(data.now, srtt, up);
+        }
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         self.window.on_loss(loss);
+        if let Some(competition) = &mut self.competition {
+            competition.on_loss(loss.now, loss.largest_pn(), loss.next_pn);
+            self.apply_ceiling();
+        }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout<'_>) {
         self.window.on_timeout(timeout);
+        if let Some(competition) = &mut self.competition {
+            competition.on_loss(timeout.now, timeout.largest_pn(), timeout.next_pn);
+            self.apply_ceiling();
+        }
     }
 
     fn on_restart(&mut self, _restart: &Restart) {
         self.window.restart();
         self.path = Path::new(&self.config);
-        self.delta = self.config.delta_at(0.0);
+        self.ceiling = self.config.delta_at(0.0);
+        self.delta = self.ceiling;
+        if let Some(competition) = &mut self.competition {
+            competition.restart();
+        }
     }
 
     fn wants_probe(&self, now: Instant) -> bool {
@@ -393,7 +482,7 @@ impl Controller for CopaIcn {
 
     fn snapshot(&self) -> Snapshot {
         Snapshot {
-            phase: self.window.phase(),
+            phase: self.window.phase(self.competition.as_ref()),
             delta: Some(self.delta),
             velocity: Some(self.window.velocity()),
             queue_delay: self.path.queue_delay(self.config.probe_memory),

@@ -2,17 +2,43 @@
 //! rate, pacing, and what losses, timeouts and application-limited rounds do to it. They differ in
 //! the queueing delay and the `delta` that they put in.
 
+use super::competition::Competition;
 use super::loss_brake::{self, LossBrake};
-use super::velocity::{MAX_WINDOW, MIN_WINDOW, Move, VelocityWindow};
+use super::velocity::{MAX_WINDOW, MIN_WINDOW, Move, Rules, VelocityWindow};
 use super::{Allowance, Data, Loss, MAX_PACING, Phase, Setup, Timeout};
 use crate::feedback::RecoveryGuard;
 use crate::units::{Bytes, Duration, Rate};
+
+/// The target rate as seen from the present one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Aim {
+    /// The present rate is below the target.
+    below: bool,
+    /// It is the target.
+    at: bool,
+    /// The window at which it would be, packets; infinite without a queue.
+    window: f64,
+}
+
+/// How DATA moves the window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How {
+    /// 1/packets.
+    pub(super) delta: f64,
+    /// The smoothed round-trip time.
+    pub(super) srtt: Option<Duration>,
+    /// The latest round-trip time.
+    pub(super) latest_rtt: Option<Duration>,
+    /// Whether the window grows when the rate is the target.
+    pub(super) increase_at_target: bool,
+}
 
 /// The window of a Copa.
 #[derive(Debug, Clone)]
 pub(super) struct CopaWindow {
     mss: Bytes,
     initial: f64,
+    rules: Rules,
     velocity: VelocityWindow,
     brake: Option<LossBrake>,
     timeouts: RecoveryGuard,
@@ -20,12 +46,13 @@ pub(super) struct CopaWindow {
 
 impl CopaWindow {
     /// A window of `initial` packets, or the transport's if that is zero.
-    pub(super) fn new(setup: &Setup, initial: f64, loss_brake: bool) -> CopaWindow {
+    pub(super) fn new(setup: &Setup, initial: f64, loss_brake: bool, rules: Rules) -> CopaWindow {
         let initial = setup.initial_window_or(initial);
         CopaWindow {
             mss: setup.mss,
             initial,
-            velocity: VelocityWindow::new(initial),
+            rules,
+            velocity: VelocityWindow::new(initial, rules),
             brake: loss_brake.then(LossBrake::default),
             timeouts: RecoveryGuard::default(),
         }
@@ -33,7 +60,7 @@ impl CopaWindow {
 
     /// Starts over on another path.
     pub(super) fn restart(&mut self) {
-        self.velocity = VelocityWindow::new(self.initial);
+        self.velocity = VelocityWindow::new(self.initial, self.rules);
         self.brake = self.brake.is_some().then(LossBrake::default);
     }
 
@@ -66,32 +93,39 @@ impl CopaWindow {
         !data.app_limited
     }
 
-    /// Whether the rate `cwnd / standing_rtt` is not above the target `1 / (delta * queue_delay)`
-    /// (equations (2) and (3) of the Copa-ICN paper).
-    pub(super) fn is_below_target(
-        &self,
-        standing_rtt: Duration,
-        delta: f64,
-        queue_delay: Duration,
-    ) -> bool {
+    /// Where the target rate `1 / (delta * queue_delay)` stands to the present one, `cwnd /
+    /// standing_rtt` (equations (2) and (3) of the Copa-ICN paper).
+    pub(super) fn compare(&self, standing_rtt: Duration, delta: f64, queue_delay: Duration) -> Aim {
         // Both sides multiplied by delta * d_q * RTTstanding: nothing is divided, zero needs no
         // case.
-        standing_rtt.as_secs_f64() >= delta * queue_delay.as_secs_f64() * self.cwnd()
+        let target = standing_rtt.as_secs_f64();
+        let weight = delta * queue_delay.as_secs_f64();
+        let present = weight * self.cwnd();
+        Aim {
+            below: target > present,
+            at: target == present,
+            window: target / weight,
+        }
     }
 
     /// Moves the window for admitted DATA: up or down, or, as long as nothing was measured (none),
-    /// up in slow start and not at all after a timeout.
-    pub(super) fn step(&mut self, data: &Data, delta: f64, increase: Option<bool>) {
-        let Some(increase) = increase.or(self.in_slow_start().then_some(true)) else {
-            return;
+    /// up in slow start and not at all after a timeout. Which way it went.
+    pub(super) fn step(&mut self, data: &Data, how: &How, aim: Option<Aim>) -> Option<bool> {
+        let (increase, target) = match aim {
+            Some(aim) => (aim.below || aim.at && how.increase_at_target, aim.window),
+            None if self.in_slow_start() => (true, f64::INFINITY),
+            None => return None,
         };
         self.velocity.on_packets(&Move {
             now: data.now,
-            srtt: data.srtt,
+            srtt: how.srtt,
             packets: data.bytes.as_packets(self.mss),
-            delta,
+            delta: how.delta,
             increase,
+            target,
+            latest_rtt: how.latest_rtt,
         });
+        Some(increase)
     }
 
     /// Losses move the window only by the loss brake.
@@ -115,10 +149,10 @@ impl CopaWindow {
         }
     }
 
-    /// The window, paced at twice `cwnd / standing_rtt` once that is known.
-    pub(super) fn allowance(&self, standing_rtt: Option<Duration>) -> Allowance {
+    /// The window, paced at twice `cwnd / rtt` once that is known.
+    pub(super) fn allowance(&self, rtt: Option<Duration>) -> Allowance {
         let cwnd = self.cwnd().clamp(MIN_WINDOW, MAX_WINDOW);
-        let pacing = standing_rtt.map(|rtt| {
+        let pacing = rtt.map(|rtt| {
             let packets_per_sec = 2.0 * cwnd / rtt.as_secs_f64().max(1e-9);
             Rate::from_packets_per_sec(packets_per_sec, self.mss)
                 .clamp(Rate::from_bps(1), MAX_PACING)
@@ -130,9 +164,11 @@ impl CopaWindow {
     }
 
     /// The phase for traces.
-    pub(super) const fn phase(&self) -> Phase {
+    pub(super) fn phase(&self, competition: Option<&Competition>) -> Phase {
         if self.in_slow_start() {
             Phase::SlowStart
+        } else if competition.is_some_and(Competition::is_active) {
+            Phase::Competitive
         } else {
             Phase::CongestionAvoidance
         }

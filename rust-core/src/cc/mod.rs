@@ -20,6 +20,7 @@ pub mod fixed;
 pub mod newreno;
 pub mod registry;
 
+mod competition;
 mod copa_window;
 mod hystart;
 mod loss_brake;
@@ -279,11 +280,13 @@ pub enum Phase {
     ProbeBw,
     /// BBR PROBE_RTT.
     ProbeRtt,
+    /// Copa's TCP-competitive mode.
+    Competitive,
 }
 
 impl Phase {
     /// All phases, in the order of their numbers.
-    pub const ALL: [Phase; 8] = [
+    pub const ALL: [Phase; 9] = [
         Phase::Fixed,
         Phase::SlowStart,
         Phase::CongestionAvoidance,
@@ -292,6 +295,7 @@ impl Phase {
         Phase::Drain,
         Phase::ProbeBw,
         Phase::ProbeRtt,
+        Phase::Competitive,
     ];
 
     /// The name in traces.
@@ -305,6 +309,7 @@ impl Phase {
             Phase::Drain => "drain",
             Phase::ProbeBw => "probe-bw",
             Phase::ProbeRtt => "probe-rtt",
+            Phase::Competitive => "competitive",
         }
     }
 }

@@ -23,11 +23,17 @@ impl<T: Copy + PartialOrd> StandingDelay<T> {
         }
     }
 
-    /// Moves both windows to `now`; the standing one covers `srtt / 2` ("SRTT/2", the Copa-ICN
+    /// The base minimum covers `window` from now on.
+    pub(super) fn set_base_window(&mut self, window: Duration) {
+        self.base_window = window;
+        self.base.set_duration(window);
+    }
+
+    /// Moves both windows to `now`; the standing one covers `standing` (SRTT/2 in the Copa-ICN
     /// paper, Table 1), never more than the base window, so that standing >= base.
-    pub(super) fn advance(&mut self, now: Instant, srtt: Option<Duration>) {
-        if let Some(srtt) = srtt {
-            self.standing.set_duration((srtt / 2).min(self.base_window));
+    pub(super) fn advance(&mut self, now: Instant, standing: Option<Duration>) {
+        if let Some(standing) = standing {
+            self.standing.set_duration(standing.min(self.base_window));
         }
         self.base.expire_at(now);
         self.standing.expire_at(now);
@@ -71,10 +77,10 @@ mod tests {
         let ms = Duration::from_millis;
         let mut d = StandingDelay::new(Duration::from_secs(10));
         d.insert(Instant::from_millis(0), ms(50));
-        d.advance(Instant::from_millis(10), Some(ms(50)));
+        d.advance(Instant::from_millis(10), Some(ms(25)));
         d.insert(Instant::from_millis(10), ms(60));
         assert_eq!(d.standing(), Some(ms(50)));
-        d.advance(Instant::from_millis(26), Some(ms(50)));
+        d.advance(Instant::from_millis(26), Some(ms(25)));
         assert_eq!((d.base(), d.standing()), (Some(ms(50)), Some(ms(60))));
         // A sample for the base alone leaves the standing minimum as it is.
         d.insert_base(Instant::from_millis(27), ms(40));

@@ -2,11 +2,11 @@
 
 mod clock;
 mod flows;
+mod names;
 mod topology;
 
 use super::error::{Error, from_serde};
 use super::model::{Links, Scenario};
-use crate::transport::ReceiverOptions;
 use crate::units::{Bytes, Duration};
 use std::fmt::Display;
 
@@ -53,10 +53,12 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
         .validate()
         .map_err(|message| inside("transport", &message))?;
     let payload = s.transport.mss();
-    let packet = payload + Bytes::new(ReceiverOptions::HEADER_BYTES);
+    topology::names(&mut s.topology)?;
+    let packet = payload + s.topology.header_bytes();
     flows::directions(&mut s.flows)?;
     let links = topology::check(&mut s, packet)?;
     flows::check(&mut s, payload)?;
+    names::check(&mut s)?;
     let few = count <= DEFAULT_RECEIVERS as usize;
     s.trace.enabled = Some(s.trace.enabled.unwrap_or(single && few));
     Ok((s, links, payload))

@@ -24,7 +24,8 @@ pub use check::{DEFAULT_RECEIVERS, MAX_FLOWS};
 pub use error::Error;
 pub use json::{read, read_value};
 pub use model::{
-    Access, Algorithm, Bottleneck, Clock, Flow, FlowClock, Links, Scenario, Topology, Trace,
+    Access, Algorithm, Bottleneck, Caches, Clock, Fault, Flow, FlowClock, Links, Names, Replica,
+    Scenario, Switch, Topology, Trace,
 };
 pub use nodes::{Nodes, ReceiverNode, ReplicaNode, Side};
 pub use path::Path;

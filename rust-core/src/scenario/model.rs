@@ -6,11 +6,13 @@
 mod algorithm;
 mod clock;
 mod flow;
+mod names;
 mod topology;
 
 pub use algorithm::Algorithm;
 pub use clock::{Clock, FlowClock};
 pub use flow::Flow;
+pub use names::{Caches, Fault, Names, Replica, Switch};
 pub use topology::{Access, Bottleneck, Links, Topology};
 
 use super::quantity::TimeText;
@@ -62,6 +64,15 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// The receivers' clocks, compared with the replicas'.
     pub clock: Clock,
+    /// How receivers learn where an NDC is, and when they leave a replica.
+    pub names: Names,
+    /// The replica nodes, all at IR2, each with a link of its own; null in topo-2. Default: one, RN.
+    pub replicas: Option<Vec<Replica>>,
+    /// What goes wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
+    /// Routers that become replicas.
+    pub caches: Caches,
     /// The time series that a run writes.
     pub trace: Trace,
 }
@@ -84,6 +95,10 @@ impl Default for Scenario {
             flow_count: None,
             flows: vec![Flow::default()],
             clock: Clock::default(),
+            names: Names::default(),
+            replicas: None,
+            faults: Vec::new(),
+            caches: Caches::default(),
             trace: Trace::default(),
         }
     }

@@ -34,6 +34,10 @@ pub struct ReplicaNode {
     pub name: String,
     /// Where it is.
     pub side: Side,
+    /// Propagation delay that its link has beyond the share of the path's.
+    pub extra_delay: Duration,
+    /// Whether it registers its NDCs.
+    pub registered: bool,
 }
 
 /// The hosts of a network.
@@ -45,8 +49,8 @@ pub struct Nodes {
     pub replicas: Vec<ReplicaNode>,
     /// By flow: the index of its receiver.
     pub receiver_of: Vec<usize>,
-    /// By flow: the index of its replica node.
-    pub replica_of: Vec<usize>,
+    /// By flow: the indices of its replica nodes, and whether they hold its NDC.
+    pub replicas_of: Vec<Vec<(usize, bool)>>,
 }
 
 impl Nodes {
@@ -90,20 +94,46 @@ impl Nodes {
         let replica = |name: &str, side| ReplicaNode {
             name: name.to_owned(),
             side,
+            extra_delay: Duration::ZERO,
+            registered: true,
         };
         let replicas = if both_ways {
             vec![replica("RN1", Side::Left), replica("RN2", Side::Right)]
+        } else if let Some(list) = &s.replicas {
+            list.iter()
+                .map(|r| ReplicaNode {
+                    extra_delay: r.extra_delay.0,
+                    registered: r.registered,
+                    ..replica(&r.name, Side::Right)
+                })
+                .collect()
         } else {
             vec![replica("RN", Side::Right)]
         };
-        let replica_of = (0..s.flows.len())
-            .map(|i| usize::from(both_ways && is_left(i)))
+        let holds = |replica: usize, flow: usize| {
+            let list = s
+                .replicas
+                .as_ref()
+                .and_then(|l| l.get(replica)?.holds.as_ref());
+            match (list, &s.flows[flow].name) {
+                (Some(list), Some(name)) => list.contains(name),
+                _ => true,
+            }
+        };
+        let replicas_of = (0..s.flows.len())
+            .map(|i| {
+                if both_ways {
+                    vec![(usize::from(is_left(i)), true)]
+                } else {
+                    (0..replicas.len()).map(|r| (r, holds(r, i))).collect()
+                }
+            })
             .collect();
         Nodes {
             receivers,
             replicas,
             receiver_of,
-            replica_of,
+            replicas_of,
         }
     }
 }

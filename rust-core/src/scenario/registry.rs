@@ -74,6 +74,45 @@ pub const DIRECTIONS: &[Entry] = &[
     ),
 ];
 
+/// How receivers learn where an NDC is.
+pub const RESOLUTIONS: &[Entry] = &[
+    has(
+        "server",
+        "a name server at IR1",
+        "Copa-ICN paper, section 3.1",
+    ),
+    has("table", "what is registered is known without a packet", "-"),
+    has("address", "receivers are configured with addresses", "-"),
+];
+
+/// How a receiver chooses a replica.
+pub const REPLICA_CHOICES: &[Entry] = &[
+    has("listed", "the first of the list", "-"),
+    has("nearest", "the lowest propagation delay", "-"),
+    has("lowest-rtt", "the first to answer a probe", "-"),
+    has("random", "any, with equal chances", "-"),
+];
+
+/// What may go wrong.
+pub const FAULTS: &[Entry] = &[
+    has("replica-fail", "falls silent", "-"),
+    has(
+        "replica-vanish",
+        "deregisters and says that it holds nothing",
+        "-",
+    ),
+    has("replica-slow", "answers later, or at a lower rate", "-"),
+    has("replica-restore", "serves as at the start", "-"),
+    has("name-server-fail", "falls silent", "-"),
+    has("name-server-restore", "answers again", "-"),
+];
+
+/// Routers.
+pub const ROUTERS: &[Entry] = &[
+    has("IR1", "the receivers' router", "Copa-ICN paper, figure 4"),
+    has("IR2", "the replicas' router", "Copa-ICN paper, figure 4"),
+];
+
 /// Transports.
 pub const TRANSPORTS: &[Entry] = &[
     has(

@@ -96,6 +96,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_sum_is_as_if_all_values_had_come_to_one() {
+        let mut parts = [Distribution::new(), Distribution::new()];
+        let mut whole = Distribution::new();
+        for us in (1..=20_000).step_by(7) {
+            parts[usize::from(us % 3 == 0)].record(Duration::from_micros(us));
+            whole.record(Duration::from_micros(us));
+        }
+        let [mut sum, other] = parts;
+        sum.add(&other);
+        sum.add(&Distribution::new());
+        let all = |d: &Distribution| {
+            let quantiles = [0.0, 0.05, 0.5, 0.95, 1.0].map(|q| d.quantile(q));
+            (d.count(), d.mean(), d.min(), d.max(), quantiles)
+        };
+        assert_eq!(all(&sum), all(&whole));
+        let mut empty = Distribution::new();
+        empty.add(&whole);
+        assert_eq!(all(&empty), all(&whole));
+    }
+
+    #[test]
     fn quantiles_are_within_a_percent_and_the_mean_is_exact() {
         let mut d = Distribution::new();
         assert_eq!((d.mean(), d.quantile(0.5), d.min()), (None, None, None));

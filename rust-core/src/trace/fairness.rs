@@ -326,6 +326,24 @@ mod tests {
         assert_eq!(fairness.jain(Instant::from_millis(2000), &delivered), None);
     }
 
+    #[test]
+    fn flows_that_do_not_count_change_nothing() {
+        let mut fairness = Fairness::new(vec![true, false, true]);
+        let at = Instant::from_millis;
+        fairness.on_start(1, at(0));
+        fairness.on_start(0, at(100));
+        assert_eq!(fairness.next_bin(), Instant::MAX);
+        assert!(fairness.joins().is_empty());
+        fairness.on_start(2, at(1000));
+        assert_eq!(fairness.joins().len(), 1);
+        fairness.on_bin(at(1000), &[700, 5, 0]);
+        // The one that does not count gets far more.
+        fairness.on_bin(at(1200), &[1700, 90_000, 1000]);
+        fairness.on_end(1, at(1300));
+        let jain = fairness.jain(at(2000), &[5700, 90_000, 5000]);
+        assert_eq!(jain, Some(1.0));
+    }
+
     proptest! {
         #[test]
         fn jain_lies_between_one_nth_and_one(shares in prop::collection::vec(0.0f64..1e9, 1..20)) {

@@ -5,8 +5,8 @@ use super::flow::FlowMeter;
 use super::queue::QueueMeter;
 use super::rows::{FlowRow, QueueRow};
 use super::summary::{
-    DelaySummary, FairnessSummary, FlowSummary, JoinSummary, LinkSummary, QueueDelay, QueuePackets,
-    Summary, mbps, millis, rounded,
+    CacheSummary, DelaySummary, FairnessSummary, FlowSummary, JoinSummary, LinkSummary, QueueDelay,
+    QueuePackets, Summary, mbps, millis, rounded,
 };
 use crate::scenario::Cell;
 use crate::transport::{Stats, Step};
@@ -54,9 +54,22 @@ struct Flow {
     begin: Option<Instant>,
     /// What its earlier NDCs came to.
     earlier: Option<Box<Earlier>>,
+    /// What its sessions came to.
+    names: FlowNames,
     /// Time and delivered bytes of its last row.
     last_row: Option<(Instant, Bytes)>,
     result: Option<FlowResult>,
+}
+
+/// What a flow's sessions came to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FlowNames {
+    /// How long the first list of replicas took.
+    pub resolve_time: Option<Duration>,
+    /// How often the replica was changed.
+    pub switches: u64,
+    /// Name of the last replica.
+    pub replica: Option<String>,
 }
 
 /// What the completed NDCs of a flow that repeats come to.
@@ -104,6 +117,7 @@ pub struct Recorder {
     links: Vec<Link>,
     flows: Vec<Flow>,
     fairness: Fairness,
+    caches: Vec<CacheSummary>,
     duration: Instant,
     first_start: Option<Instant>,
 }
@@ -123,6 +137,7 @@ impl Recorder {
                 .collect(),
             // Opposite flows do not share the bottleneck's DATA direction.
             fairness: Fairness::new(flows.iter().map(|f| f.direction == "forward").collect()),
+            caches: Vec::new(),
             duration: Instant::ZERO + cell.scenario.duration.0,
             first_start: None,
         }
@@ -329,6 +344,18 @@ impl Recorder {
         });
     }
 
+    /// What a flow's sessions came to.
+    pub fn finish_names(&mut self, flow: usize, names: FlowNames) {
+        if let Some(state) = self.flows.get_mut(flow) {
+            state.names = names;
+        }
+    }
+
+    /// A router's cache at the end.
+    pub fn finish_cache(&mut self, cache: CacheSummary) {
+        self.caches.push(cache);
+    }
+
     /// A link's last counters.
     pub fn finish_link(&mut self, link: usize, counters: &LinkCounters) {
         if let Some(link) = self.links.get_mut(link) {
@@ -378,7 +405,7 @@ impl Recorder {
                 .iter()
                 .map(|link| link_summary(link, span))
                 .collect(),
-            caches: Vec::new(),
+            caches: self.caches.clone(),
             fairness: FairnessSummary {
                 jain: self.fairness.jain(end, &delivered).map(rounded),
                 joins: self
@@ -444,6 +471,9 @@ impl Recorder {
             fcts_s: given
                 .repeat
                 .then(|| times.iter().map(|t| rounded(t.as_secs_f64())).collect()),
+            resolve_ms: flow.names.resolve_time.map(millis),
+            replica_switches: flow.names.switches,
+            replica: flow.names.replica.clone(),
         }
     }
 }

@@ -39,7 +39,7 @@ pub struct Summary {
     /// The directions of links, the bottleneck in DATA direction first.
     pub links: Vec<LinkSummary>,
     /// The content stores.
-    pub caches: Vec<Value>,
+    pub caches: Vec<CacheSummary>,
     /// How the flows shared.
     pub fairness: FairnessSummary,
     /// How well losses were classified.
@@ -102,6 +102,12 @@ pub struct FlowSummary {
     /// With `repeat`: the completion time of each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fcts_s: Option<Vec<f64>>,
+    /// How long the first list of replicas took; null without one, or with configured addresses.
+    pub resolve_ms: Option<f64>,
+    /// How often the replica was changed.
+    pub replica_switches: u64,
+    /// Name of the last replica; null if there was none.
+    pub replica: Option<String>,
 }
 
 /// The distribution of a delay, milliseconds.
@@ -175,6 +181,25 @@ pub struct QueueDelay {
     pub mean: f64,
     /// Not exceeded for 95 % of the time.
     pub p95: f64,
+}
+
+/// A router that became a replica.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CacheSummary {
+    /// The router.
+    pub name: String,
+    /// REQs that it answered with DATA.
+    pub hits: u64,
+    /// REQs for an NDC that it does not hold.
+    pub misses: u64,
+    /// hits / (hits + misses); null without REQs.
+    pub hit_ratio: Option<f64>,
+    /// NDCs that were removed for others.
+    pub evictions: u64,
+    /// NDCs that it put together.
+    pub assembled: u64,
+    /// NDCs that it began and gave up.
+    pub abandoned: u64,
 }
 
 /// How the flows shared.

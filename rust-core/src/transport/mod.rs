@@ -5,6 +5,7 @@
 //! timer, then give it the next input. Time is an argument of every input and never goes back.
 
 mod content;
+mod declared_lost;
 mod options;
 mod outstanding;
 mod pacer;

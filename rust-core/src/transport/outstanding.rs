@@ -181,6 +181,29 @@ impl Outstanding {
             .map(|r| r.send.sent_at)
     }
 
+    /// Forgets all units and gives their memory back; numbers go on.
+    pub(super) fn release(&mut self) {
+        *self = Outstanding {
+            front_pn: self.next_pn(),
+            front_order: self.front_order + self.units.len() as u64,
+            examined: self.examined,
+            ..Outstanding::default()
+        };
+    }
+
+    /// The sum of all outstanding units, for tests.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> u64 {
+        let outstanding = self.units.iter().filter(|u| u.state == State::Outstanding);
+        outstanding.map(|u| u64::from(u.length)).sum()
+    }
+
+    /// Whether no memory is held, for tests.
+    #[cfg(test)]
+    pub(super) fn is_released(&self) -> bool {
+        self.units.capacity() == 0 && self.requests.capacity() == 0
+    }
+
     /// Units that are remembered, for tests of memory.
     #[cfg(test)]
     pub(super) fn remembered(&self) -> usize {

@@ -47,6 +47,18 @@ impl ReceivedUnits {
         true
     }
 
+    /// Gives the memory back: only the count of what arrived without a gap is kept.
+    pub(super) fn release(&mut self) {
+        self.words = VecDeque::new();
+        self.base = self.first_missing - self.first_missing % 64;
+    }
+
+    /// Whether no memory is held, for tests.
+    #[cfg(test)]
+    pub(super) fn is_released(&self) -> bool {
+        self.words.capacity() == 0
+    }
+
     fn advance(&mut self) {
         while self.words.front() == Some(&u64::MAX) {
             self.words.pop_front();

@@ -3,6 +3,7 @@
 mod arrival;
 mod request;
 
+use super::declared_lost::DeclaredLost;
 use super::outstanding::Outstanding;
 use super::pacer::Pacer;
 use super::received::ReceivedUnits;
@@ -57,9 +58,9 @@ enum Phase {
 /// Losses of the last reduction, to tell whether it was necessary.
 #[derive(Debug, Clone, Copy, Default)]
 struct LastCut {
-    /// Requests below this had left when it happened.
+    /// Requests below this had left when it happened; zero once it has been judged.
     below_pn: u64,
-    /// Units lost then that have not arrived late.
+    /// Units of these that are lost and have not arrived late.
     missing: u64,
 }
 
@@ -80,6 +81,8 @@ pub struct Receiver {
     /// Lost units in order of their loss; those that arrive late meanwhile are skipped.
     to_repeat: VecDeque<Segment>,
     content: Vec<u8>,
+    /// Payload bytes that arrived exactly once, from whichever replica.
+    delivered: Bytes,
 
     outstanding: Outstanding,
     in_flight: Bytes,
@@ -88,6 +91,7 @@ pub struct Receiver {
     path_pn: u64,
     /// Requests below this left before the last timeout.
     timeout_pn: u64,
+    declared_lost: DeclaredLost,
     last_cut: LastCut,
 
     rtt: RttEstimator,
@@ -129,10 +133,12 @@ impl Receiver {
             received: ReceivedUnits::default(),
             to_repeat: VecDeque::new(),
             content: Vec::new(),
+            delivered: Bytes::ZERO,
             outstanding: Outstanding::default(),
             in_flight: Bytes::ZERO,
             path_pn: 0,
             timeout_pn: 0,
+            declared_lost: DeclaredLost::default(),
             last_cut: LastCut::default(),
             rate: DeliveryRate::new(Instant::ZERO),
             one_way: None,
@@ -170,11 +176,15 @@ impl Receiver {
     /// A packet arrived.
     pub fn on_datagram(&mut self, now: Instant, datagram: Datagram<'_>) -> Step {
         self.output.clear();
-        if self.phase == Phase::Open {
-            if self.on_packet(now, datagram).is_none() {
-                self.stats.malformed += 1;
+        match self.phase {
+            Phase::Open => {
+                if self.on_packet(now, datagram).is_none() {
+                    self.stats.malformed += 1;
+                }
+                self.request(now);
             }
-            self.request(now);
+            Phase::Completed | Phase::Cancelled => self.stats.after_end += 1,
+            Phase::Fresh => self.stats.malformed += 1,
         }
         self.finish(now)
     }
@@ -191,8 +201,13 @@ impl Receiver {
         self.finish(now)
     }
 
-    /// Another replica or another path serves the rest: what arrived is kept, what is outstanding
-    /// is asked for again, the controller starts over.
+    /// Another replica or another path serves the rest. What arrived is kept; what is outstanding is
+    /// asked for again under new numbers; the controller and everything that was learnt of the path
+    /// start over.
+    ///
+    /// Answers that the old replica has on the way are content like any other and kept where they are
+    /// new. They tell nothing about the new path: they are no sample, prove no loss, postpone no
+    /// timeout and are not outstanding.
     pub fn on_path_change(&mut self, now: Instant, cause: RestartCause) -> Step {
         self.output.clear();
         if self.phase == Phase::Open {
@@ -201,6 +216,8 @@ impl Receiver {
                 .take_sent_until(Instant::MAX, |t| to_repeat.push_back(segment(&t)));
             self.in_flight = Bytes::ZERO;
             self.later.clear();
+            self.declared_lost.clear();
+            self.last_cut = LastCut::default();
             self.rtt.restart();
             self.one_way = None;
             self.rate.restart(now);
@@ -219,15 +236,46 @@ impl Receiver {
         self.finish(now)
     }
 
-    /// Gives the transfer up: nothing more is requested, what still arrives is ignored.
+    /// Gives the transfer up, at any time: nothing more is requested, no timer is set, what still
+    /// arrives is counted and ignored ([`Stats::after_end`]), what is held is given back.
     pub fn cancel(&mut self, now: Instant) -> Step {
         self.output.clear();
         if matches!(self.phase, Phase::Fresh | Phase::Open) {
             self.phase = Phase::Cancelled;
-            self.outstanding.take_sent_until(Instant::MAX, |_| {});
-            self.in_flight = Bytes::ZERO;
+            self.release();
         }
         self.finish(now)
+    }
+
+    /// The transfer has ended: gives back what is only needed while it runs.
+    fn release(&mut self) {
+        self.outstanding.release();
+        self.in_flight = Bytes::ZERO;
+        self.received.release();
+        self.declared_lost.clear();
+        self.to_repeat = VecDeque::new();
+        self.content = Vec::new();
+        self.lost = Vec::new();
+        self.segments = Vec::new();
+        self.output = Output::default();
+    }
+
+    /// The sum of all outstanding units, which `in_flight` must be.
+    #[cfg(test)]
+    pub(super) fn outstanding_bytes(&self) -> Bytes {
+        Bytes::new(self.outstanding.bytes())
+    }
+
+    /// Whether nothing is held that an ended transfer does not need, for tests.
+    #[cfg(test)]
+    pub(super) fn is_released(&self) -> bool {
+        self.outstanding.is_released()
+            && self.received.is_released()
+            && self.declared_lost.is_empty()
+            && self.to_repeat.capacity() == 0
+            && self.content.capacity() == 0
+            && self.lost.capacity() == 0
+            && self.segments.capacity() == 0
     }
 
     /// What to send after the last input.
@@ -250,7 +298,7 @@ impl Receiver {
         let allowance = self.controller.allowance();
         Step {
             next_timer: self.next_timer,
-            delivered: self.rate.delivered(),
+            delivered: self.delivered,
             in_order: self.in_order(),
             window: allowance.window,
             in_flight: self.in_flight,
@@ -268,6 +316,11 @@ impl Receiver {
     /// The NDC's size, once known; none for content without an end.
     pub fn ndc_size(&self) -> Option<Bytes> {
         self.size.filter(|&s| s != UNBOUNDED).map(Bytes::new)
+    }
+
+    /// The first packet number that the current replica or path was asked with.
+    pub const fn path_pn(&self) -> u64 {
+        self.path_pn
     }
 
     fn in_order(&self) -> Bytes {

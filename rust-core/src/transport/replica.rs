@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default)]
 pub struct Replica {
     contents: BTreeMap<Eid, Content>,
+    hidden: bool,
     output: Output,
     malformed: u64,
     unknown: u64,
@@ -41,6 +42,16 @@ impl Replica {
         eid
     }
 
+    /// Adds an NDC that was put together elsewhere.
+    pub fn add(&mut self, eid: Eid, content: Content) {
+        self.contents.insert(eid, content);
+    }
+
+    /// Whether it answers as if it held nothing.
+    pub fn set_hidden(&mut self, hidden: bool) {
+        self.hidden = hidden;
+    }
+
     /// Packets that were no valid REQ.
     pub const fn malformed(&self) -> u64 {
         self.malformed
@@ -58,7 +69,8 @@ impl Replica {
 
     /// A REQ arrived; `clock_ns` is this node's clock. The answer is one DATA packet per unit: the
     /// main range first, then the other segments in their order. A REQ wholly beyond the end is
-    /// answered by one empty DATA packet that tells the size.
+    /// answered by one empty DATA packet that tells the size, a REQ for an NDC that is not here by
+    /// one that does not.
     pub fn on_request(&mut self, clock_ns: i64, header: &[u8]) -> &Output {
         self.output.clear();
         let Ok(req) = Repr::parse(header) else {
@@ -79,8 +91,28 @@ impl Replica {
             self.malformed += 1;
             return &self.output;
         }
-        let Some(content) = self.contents.get(&req.destination) else {
+        let content = self.contents.get(&req.destination);
+        let Some(content) = content.filter(|_| !self.hidden) else {
             self.unknown += 1;
+            let not_here = Repr {
+                source: req.destination,
+                destination: req.source,
+                packet_number: req.packet_number,
+                offset: req.offset,
+                length: 0,
+                kind: Kind::Data {
+                    mark: false,
+                    probe,
+                    timestamp_ns: None,
+                    ndc_size: None,
+                },
+            };
+            push(
+                &mut self.output,
+                &Content::Virtual { size: 0 },
+                not_here,
+                probe,
+            );
             return &self.output;
         };
         let mss = u32::from(mss.filter(|&m| m > 0).unwrap_or(Replica::DEFAULT_MSS));

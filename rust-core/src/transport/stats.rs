@@ -21,10 +21,12 @@ pub struct Stats {
     pub retransmissions: u64,
     /// Units that arrived although they had arrived before.
     pub duplicates: u64,
-    /// Units that arrived after they had been declared lost, for the first time.
+    /// Answers that arrived after their units had been declared lost: these losses were none.
     pub spurious_losses: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
+    /// Of these, expiries for a unit whose answer was only late.
+    pub spurious_timeouts: u64,
     /// Units that arrived with a mark.
     pub marks: u64,
     /// Reductions of the window on loss, timeout or mark.
@@ -35,6 +37,11 @@ pub struct Stats {
     pub malformed: u64,
     /// Valid DATA for another device, or of another NDC.
     pub misdirected: u64,
+    /// DATA that answered a request from before the last change of the path: kept if it was new, and
+    /// otherwise without effect.
+    pub old_path: u64,
+    /// Packets that arrived after the transfer had ended; they are not looked at.
+    pub after_end: u64,
 }
 
 impl Stats {

@@ -3,10 +3,14 @@
 use super::*;
 use crate::cc::{RestartCause, Setup, registry};
 use crate::units::{Bytes, Duration, Instant};
-use crate::wire::{Eid, Kind, Repr, Segment, UNBOUNDED};
+use crate::wire::{Eid, Kind, Repr, Segment};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::VecDeque;
+
+mod ending;
+mod spurious;
+mod switching;
 
 const MSS: u64 = 1250;
 const RTT: Duration = Duration::from_millis(20);
@@ -358,51 +362,6 @@ fn a_full_receive_buffer_stops_new_requests_but_not_repeats() {
 }
 
 #[test]
-fn a_path_change_keeps_what_arrived_and_repeats_the_rest() {
-    let mut replica = Replica::new();
-    let ndc = replica.add_synthetic(7, 20 * MSS as usize);
-    let mut r = receiver(ndc, 6.0, ReceiverOptions::default(), true);
-    r.open(Instant::ZERO);
-    let old = answers(&mut replica, r.output(), Instant::ZERO);
-    deliver(&mut r, Instant::ZERO + RTT, &old[0]);
-    let step = r.on_path_change(Instant::from_millis(30), RestartCause::ReplicaChanged);
-    assert_eq!(step.in_flight, Bytes::new(6 * MSS));
-    assert_eq!(step.srtt, None, "the old path's samples are forgotten");
-    let mut new = VecDeque::from(answers(&mut replica, r.output(), Instant::from_millis(30)));
-    // The old replica's late answers do no harm.
-    let step = deliver(&mut r, Instant::from_millis(31), &old[1]);
-    assert_eq!(
-        (step.delivered, r.stats().spurious_losses),
-        (Bytes::new(2 * MSS), 0)
-    );
-    new.extend(answers(&mut replica, r.output(), Instant::from_millis(31)));
-    let mut now = Instant::from_millis(50);
-    while let Some(d) = new.pop_front() {
-        deliver(&mut r, now, &d);
-        new.extend(answers(&mut replica, r.output(), now));
-        now += Duration::from_millis(1);
-    }
-    assert!(r.step().completed && r.step().verified);
-    assert_eq!((r.stats().losses, r.stats().timeouts), (0, 0));
-}
-
-#[test]
-fn a_cancelled_transfer_is_silent() {
-    let mut replica = Replica::new();
-    let ndc = replica.add_virtual("a", UNBOUNDED);
-    let mut r = receiver(ndc, 6.0, ReceiverOptions::default(), false);
-    r.open(Instant::ZERO);
-    let data = answers(&mut replica, r.output(), Instant::ZERO);
-    r.cancel(Instant::from_millis(1));
-    let step = deliver(&mut r, Instant::from_millis(20), &data[0]);
-    assert_eq!(
-        (step.next_timer, step.delivered),
-        (Instant::MAX, Bytes::ZERO)
-    );
-    assert!(r.output().packets.is_empty());
-}
-
-#[test]
 fn what_is_not_ours_is_counted_and_ignored() {
     let mut replica = Replica::new();
     let ndc = replica.add_synthetic(3, 100 * MSS as usize);
@@ -473,8 +432,24 @@ fn a_replica_counts_what_it_cannot_answer() {
         false,
     );
     r.open(Instant::ZERO);
-    assert!(answers(&mut replica, r.output(), Instant::ZERO).is_empty());
-    assert!(replica.unknown() > 0);
+    // "Not here": an empty DATA packet without a size, which is no answer to the receiver.
+    let words = answers(&mut replica, r.output(), Instant::ZERO);
+    assert_eq!(words.len(), r.output().packets.len());
+    assert_eq!(replica.unknown(), words.len() as u64);
+    for (header, payload, length) in &words {
+        assert!((payload.len(), *length) == (0, 0));
+        let size = match Repr::parse(header).unwrap().kind {
+            crate::wire::Kind::Data { ndc_size, .. } => ndc_size,
+            crate::wire::Kind::Request { .. } => panic!("a REQ"),
+        };
+        assert_eq!(size, None);
+        deliver(
+            &mut r,
+            Instant::from_millis(1),
+            &(header.clone(), vec![], 0),
+        );
+    }
+    assert_eq!((r.ndc_size(), r.step().delivered), (None, Bytes::ZERO));
     replica.on_request(0, &[1, 2, 3]);
     assert_eq!(replica.malformed(), 1);
     let mut r = receiver(ndc, 4.0, ReceiverOptions::default(), false);
@@ -549,4 +524,29 @@ proptest! {
         prop_assert_eq!(step.delivered, Bytes::new(size as u64));
         prop_assert_eq!(step.in_flight, Bytes::ZERO);
     }
+}
+
+#[test]
+fn the_clocks_error_is_in_one_way_samples_and_not_in_their_report() {
+    let mut replica = Replica::new();
+    let ndc = replica.add_virtual("clock", 40 * MSS);
+    let mut r = receiver(ndc, 4.0, ReceiverOptions::default(), false);
+    let mut now = Instant::from_millis(5);
+    r.open(now);
+    let mut queue: VecDeque<Packet> = packets(r.output()).into();
+    // Any error, also one that changes from packet to packet.
+    for error in [0, 7, -1_234_567_890_123, i64::MAX / 2, 0, 50, -50] {
+        let (request, ..) = queue.pop_front().unwrap();
+        replica.on_request(now.as_nanos() as i64, &request);
+        let data = packets(replica.output());
+        now += RTT;
+        r.set_clock_error(error);
+        let step = deliver(&mut r, now, &data[0]);
+        let sample = step.one_way.unwrap().as_nanos();
+        assert_eq!(sample, RTT.as_nanos() as i64 + error);
+        assert_eq!(step.one_way_zero.as_nanos(), error);
+        queue.extend(packets(r.output()));
+    }
+    let reported = &r.stats().one_way;
+    assert_eq!((reported.min(), reported.max()), (Some(RTT), Some(RTT)));
 }

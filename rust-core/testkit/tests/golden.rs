@@ -77,12 +77,12 @@ fn default_trajectories_do_not_move() {
         ("copa", "deep", 0x3bca_1fe2_649d_38e3),
         ("copa", "loss", 0x6ee3_2409_e139_9066),
         ("copa", "outage", 0x87bb_bf87_af25_7b16),
-        ("copa", "switch", 0xd4f2_d4e3_d4be_e719),
+        ("copa", "switch", 0x76eb_6072_b96c_4da0),
         ("copa-icn", "plain", 0xd660_d76f_267a_f449),
         ("copa-icn", "deep", 0xe44b_ba2e_dcae_9aaf),
         ("copa-icn", "loss", 0x0203_289b_0fde_d3c4),
         ("copa-icn", "outage", 0x6653_a532_df29_8fca),
-        ("copa-icn", "switch", 0x41ab_16fe_9c3b_d3ba),
+        ("copa-icn", "switch", 0x69e9_5822_ccb4_e05e),
     ];
     let seen: Vec<_> = ["copa", "copa-icn"]
         .into_iter()

@@ -49,7 +49,8 @@ fn slow_start_ends_with_the_first_rate_above_target() {
     // RTTmin 50 ms, standing 150 ms, cwnd 10: the target 1/(0.5 * 0.1 s) = 20 packets/s is below
     // 10/0.15 = 66.7.
     let mut c = copa(0.5);
-    c.rtt
+    c.path
+        .rtt
         .insert(Instant::from_millis(50), Duration::from_millis(50));
     c.on_data(&data(500, 150));
     assert_eq!(c.queue_delay(), Some(Duration::from_millis(100)));
@@ -175,7 +176,8 @@ fn data_without_samples_uses_what_the_filters_hold() {
 #[test]
 fn a_restart_forgets_the_path() {
     let mut c = copa(0.5);
-    c.rtt
+    c.path
+        .rtt
         .insert(Instant::from_millis(50), Duration::from_millis(50));
     c.on_data(&data(500, 150));
     let restart = Restart {
@@ -192,7 +194,7 @@ fn a_restart_forgets_the_path() {
 fn the_loss_brake_is_an_option() {
     for (loss_brake, expected) in [(false, false), (true, true)] {
         let config = Config {
-            loss_brake,
+            loss_brake: Some(loss_brake),
             ..Config::default()
         };
         let mut c = Copa::new(&Setup::default(), &config).expect("valid");

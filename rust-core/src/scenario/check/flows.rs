@@ -7,7 +7,6 @@ use crate::scenario::model::{Algorithm, Flow, FlowClock, Scenario};
 use crate::scenario::nodes::Nodes;
 use crate::scenario::quantity::{Jitter, TimeText};
 use crate::scenario::registry;
-use crate::transport::ReceiverOptions;
 use crate::units::{Bytes, Duration};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +16,7 @@ use std::fmt::Display;
 pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
     let setup = Setup {
         mss: payload,
-        packet_size: payload + Bytes::new(ReceiverOptions::HEADER_BYTES),
+        packet_size: payload + s.topology.header_bytes(),
         initial_window: s.transport.initial_window,
         ..Setup::default()
     };
@@ -28,14 +27,7 @@ pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
     for (i, flow) in s.flows.iter_mut().enumerate() {
         let at = |field: &str| format!("flows[{i}].{field}");
         let name = flow.name.get_or_insert_with(|| format!("flow-{}", i + 1));
-        let odd = |c: char| c.is_control() || matches!(c, ',' | '"');
-        if name.is_empty() || name.chars().count() > 64 || name.contains(odd) {
-            let problem = format!(
-                "{} is not a name (accepted: 1..64 characters without commas and quotes)",
-                shown(name)
-            );
-            return Err(Error::new(at("name"), problem));
-        }
+        self::name(&at("name"), name)?;
         if !names.insert(name.clone()) {
             let problem = format!("{} is the name of an earlier flow", shown(name));
             return Err(Error::new(at("name"), problem));
@@ -134,6 +126,19 @@ pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
         return Err(Error::new("flows[*].background", problem));
     }
     sharing(s)
+}
+
+/// Fails unless `name` can be one: it stands in tables.
+pub(super) fn name(field: &str, name: &str) -> Result<(), Error> {
+    let odd = |c: char| c.is_control() || matches!(c, ',' | '"');
+    if name.is_empty() || name.chars().count() > 64 || name.contains(odd) {
+        let problem = format!(
+            "{} is not a name (accepted: 1..64 characters without commas and quotes)",
+            shown(name)
+        );
+        return Err(Error::new(field, problem));
+    }
+    Ok(())
 }
 
 /// Flows that share a receiver node must agree on what belongs to the node.

@@ -2,10 +2,19 @@
 
 use super::{DEFAULT_RECEIVERS, MAX_FLOWS, micros, secs, within};
 use crate::scenario::error::Error;
-use crate::scenario::model::{Links, Scenario};
+use crate::scenario::model::{Links, Scenario, Topology};
 use crate::scenario::quantity::{Buffer, RateText};
 use crate::scenario::registry;
 use crate::units::{Bytes, Duration, Rate};
+
+/// Makes the names canonical that other sections depend on.
+pub(super) fn names(t: &mut Topology) -> Result<(), Error> {
+    let kind = registry::select("topology.kind", "topology", registry::TOPOLOGIES, &t.kind)?;
+    t.kind = kind.name.to_owned();
+    let ip = registry::select("topology.ip", "IP version", registry::IP_VERSIONS, &t.ip)?;
+    t.ip = ip.name.to_owned();
+    Ok(())
+}
 
 /// Checks the network and fills it in; returns what follows for its links.
 pub(super) fn check(s: &mut Scenario, packet: Bytes) -> Result<Links, Error> {
@@ -14,10 +23,6 @@ pub(super) fn check(s: &mut Scenario, packet: Bytes) -> Result<Links, Error> {
     let most = opposite.max(s.flows.len() - opposite);
     let count = u32::try_from(most).unwrap_or(MAX_FLOWS);
     let t = &mut s.topology;
-    let kind = registry::select("topology.kind", "topology", registry::TOPOLOGIES, &t.kind)?;
-    t.kind = kind.name.to_owned();
-    let ip = registry::select("topology.ip", "IP version", registry::IP_VERSIONS, &t.ip)?;
-    t.ip = ip.name.to_owned();
     if t.kind != "topo-2"
         && let Some(i) = s.flows.iter().position(|f| f.direction == "opposite")
     {

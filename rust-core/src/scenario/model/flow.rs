@@ -1,6 +1,6 @@
 //! The transfers.
 
-use super::{Algorithm, FlowClock};
+use super::{Algorithm, FlowClock, Switch};
 use crate::scenario::quantity::{Jitter, SizeText, TimeText};
 use crate::units::Duration;
 use schemars::JsonSchema;
@@ -33,6 +33,15 @@ pub struct Flow {
     pub stop: Option<TimeText>,
     /// Size of its NDC. Default: unlimited.
     pub size: Option<SizeText>,
+    /// Name of its NDC; flows with the same one fetch the same NDC. Default: one of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ndc: Option<String>,
+    /// Which replica it takes: `listed` (the first of the list), `nearest` (the lowest propagation
+    /// delay), `lowest-rtt` (the first to answer a probe) or `random`.
+    pub replica_choice: String,
+    /// Forced changes of its replica.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub switches: Vec<Switch>,
     /// Whether, when the NDC is complete, the next one of the same size is fetched, from the
     /// beginning of congestion control.
     pub repeat: bool,
@@ -54,6 +63,9 @@ impl Default for Flow {
             start_jitter: Jitter::Time(Duration::ZERO),
             stop: None,
             size: None,
+            ndc: None,
+            replica_choice: "listed".to_owned(),
+            switches: Vec::new(),
             repeat: false,
             background: false,
         }

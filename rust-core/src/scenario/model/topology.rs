@@ -2,6 +2,7 @@
 
 use super::Algorithm;
 use crate::scenario::quantity::{Buffer, Fraction, RateText, TimeText};
+use crate::transport::ReceiverOptions;
 use crate::units::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,6 +123,15 @@ pub struct Links {
 }
 
 impl Topology {
+    /// Headers of a full DATA packet at the IP layer.
+    pub fn header_bytes(&self) -> Bytes {
+        let extra = match self.ip.as_str() {
+            "ipv6" => ReceiverOptions::IPV6_EXTRA_BYTES,
+            _ => 0,
+        };
+        Bytes::new(ReceiverOptions::HEADER_BYTES + extra)
+    }
+
     /// Splits the propagation delay over the links, fills in the access rate and turns the buffer
     /// into packets or bytes. The three delays make exactly half of `rtprop` (rounded down to a
     /// nanosecond).

@@ -28,6 +28,8 @@ fn accepts_what_the_documentation_says() {
     assert_eq!("0.5 BDP".parse(), Ok(Buffer::Bdp(0.5)));
     assert_eq!("1 rtprop".parse(), Ok(Jitter::Rtprop(1.0)));
     assert_eq!("-5 ms".parse(), Ok(OffsetText { nanos: -5_000_000 }));
+    assert_eq!("50 ppm".parse(), Ok(SkewText { ppb: 50_000 }));
+    assert_eq!("-0.25ppm".parse(), Ok(SkewText { ppb: -250 }));
 }
 
 #[test]
@@ -69,6 +71,11 @@ fn says_what_is_wrong() {
     ] {
         assert!(rate(text).contains("accepted"), "{text}: {}", rate(text));
     }
+    let skew = "50".parse::<SkewText>().unwrap_err();
+    assert_eq!(
+        skew,
+        "\"50\" has no unit (accepted: ppb, ppm, as in \"50 ppm\")"
+    );
     assert!("-1bdp".parse::<Buffer>().unwrap_err().contains("negative"));
 }
 
@@ -77,6 +84,8 @@ fn prints_exactly() {
     let time = |n| TimeText(Duration::from_nanos(n)).to_string();
     assert_eq!(time(2_100_000_000), "2.1 s");
     assert_eq!(time(0), "0 ns");
+    assert_eq!(SkewText { ppb: -50_500 }.to_string(), "-50.5 ppm");
+    assert_eq!(SkewText { ppb: 999 }.to_string(), "999 ppb");
     assert_eq!(time(1_000_000_001), "1.000000001 s");
     assert_eq!(time(90_000_000_000), "90 s");
     assert_eq!(OffsetText { nanos: -1_500 }.to_string(), "-1.5 us");

@@ -1,6 +1,6 @@
 //! What arrives, and what does not: DATA, losses, timeouts.
 
-use super::super::outstanding::Taken;
+use super::super::outstanding::{Outstanding, Taken};
 use super::super::{Datagram, RtoUpdate, RttSamples};
 use super::{LastCut, Phase, Receiver};
 use crate::cc::{Data, Loss, LossCause, LostUnit, SpuriousLoss, Timeout};
@@ -59,38 +59,22 @@ impl Receiver {
         self.stats.marks += u64::from(mark);
 
         let pn = repr.packet_number;
-        let prior_in_flight = self.in_flight;
-        let taken = self
-            .outstanding
-            .take(pn, repr.offset, self.mss.get() as u32);
-        if let Some(t) = &taken {
-            self.in_flight -= length(t);
-            if pn >= self.timeout_pn {
-                self.rtt.on_answer(now - t.send.sent_at);
-            }
-            if !t.probe {
-                // Prioritised units overtake others: they prove nothing about those.
-                self.later.insert(t.order);
-            }
-        }
+        let bytes = Bytes::new(repr.length.into());
         let in_order = unit == self.received.first_missing();
         let is_new = self.received.insert(unit);
         if is_new {
-            self.progress_at = now;
+            self.delivered += bytes;
             self.keep(repr.offset, datagram.payload);
         } else {
             self.stats.duplicates += 1;
         }
-        self.detect_losses(
-            now,
-            if is_new {
-                Bytes::new(repr.length.into())
-            } else {
-                Bytes::ZERO
-            },
-        );
+        let prior_in_flight = self.in_flight;
+        let taken = self
+            .outstanding
+            .take(pn, repr.offset, self.mss.get() as u32);
         match taken {
-            Some(t) if is_new => {
+            Some(t) => {
+                self.in_flight -= length(&t);
                 let arrival = Arrival {
                     mark,
                     probe,
@@ -98,19 +82,34 @@ impl Receiver {
                     in_order,
                     prior_in_flight,
                 };
-                self.on_new_data(now, &t, &arrival);
+                self.on_answer(now, &t, &arrival);
             }
-            None if is_new => self.on_late_data(now, pn, Bytes::new(repr.length.into())),
-            _ => {}
+            // What its replica still sends after it was left is content, and nothing else.
+            None if pn < self.path_pn => self.stats.old_path += 1,
+            None => self.on_late_data(now, pn, repr.offset, bytes, is_new),
         }
         self.complete_if_done();
         Some(())
     }
 
-    /// A unit that was outstanding arrived for the first time.
-    fn on_new_data(&mut self, now: Instant, t: &Taken, arrival: &Arrival) {
-        let valid = t.index == 0
-            && (!t.retransmission || self.config.options.rtt_samples == RttSamples::All);
+    /// A unit that was outstanding arrived. (Its content may have arrived before, when a unit was
+    /// repeated and the first answer was only late; this answer crossed the path all the same.)
+    fn on_answer(&mut self, now: Instant, t: &Taken, arrival: &Arrival) {
+        self.progress_at = now;
+        if t.pn >= self.timeout_pn {
+            self.rtt.on_answer(now - t.send.sent_at);
+        }
+        if !t.probe {
+            // Prioritised units overtake others: they prove nothing about those.
+            self.later.insert(t.order);
+        }
+        self.detect_losses(now, length(t));
+        self.take_samples(now, t, arrival);
+    }
+
+    /// Measures by an answer and tells the controller.
+    fn take_samples(&mut self, now: Instant, t: &Taken, arrival: &Arrival) {
+        let valid = is_sample(t, self.config.options.rtt_samples);
         let rtt = valid.then(|| now - t.send.sent_at);
         if let Some(rtt) = rtt {
             self.stats.rtt.record(rtt);
@@ -162,17 +161,33 @@ impl Receiver {
         }
     }
 
-    /// A unit that is no longer outstanding arrived for the first time.
-    fn on_late_data(&mut self, now: Instant, pn: u64, bytes: Bytes) {
+    /// DATA for a request of this path whose unit is no longer outstanding: it had been declared
+    /// lost, or it is a copy.
+    fn on_late_data(&mut self, now: Instant, pn: u64, offset: u64, bytes: Bytes, is_new: bool) {
+        let record = self.declared_lost.take(pn, offset);
+        if record.is_none() && !is_new {
+            return; // Duplicated on the way.
+        }
         self.rate.on_late_data(now, bytes);
-        if pn < self.path_pn {
-            return; // It was not lost: its replica was left.
+        if is_new {
+            self.progress_at = now;
         }
         self.stats.spurious_losses += 1;
-        if pn < self.last_cut.below_pn && self.last_cut.missing > 0 {
-            self.last_cut.missing -= 1;
-            if self.last_cut.missing == 0 {
-                self.stats.unnecessary_window_cuts += 1;
+        if let Some(record) = record {
+            if record.expired {
+                self.stats.spurious_timeouts += 1;
+                // RFC 4015, section 3.2, step 8: the timer learns how slow the path has become.
+                if record.is_sample {
+                    self.rtt.update(now - record.sent_at);
+                }
+            }
+            let cut = &mut self.last_cut;
+            if record.cut == self.stats.window_cuts && pn < cut.below_pn {
+                cut.missing -= 1;
+                if cut.missing == 0 {
+                    self.stats.unnecessary_window_cuts += 1;
+                    *cut = LastCut::default();
+                }
             }
         }
         self.controller
@@ -181,23 +196,10 @@ impl Receiver {
 
     fn detect_losses(&mut self, now: Instant, newly_delivered: Bytes) {
         let below = self.later.lost_below();
-        self.lost.clear();
-        let (lost, to_repeat, received) = (&mut self.lost, &mut self.to_repeat, &self.received);
-        let mss = self.mss.get();
-        self.outstanding.take_below(below, |t| {
-            lost.push(lost_unit(&t));
-            // A repeated unit may be lost while its first copy arrived late.
-            if !received.contains(t.offset / mss) {
-                to_repeat.push_back(segment(&t));
-            }
-        });
+        self.take_lost(|outstanding, lost| outstanding.take_below(below, lost));
         if self.lost.is_empty() {
             return;
         }
-        let lost_bytes = self.lost.iter().map(|u| u.bytes).sum();
-        self.in_flight -= lost_bytes;
-        self.rate.on_lost(lost_bytes);
-        self.stats.losses += self.lost.len() as u64;
         let window = self.controller.allowance().window;
         self.controller.on_loss(&Loss {
             now,
@@ -207,25 +209,34 @@ impl Receiver {
             in_flight: self.in_flight,
             newly_delivered,
         });
-        self.count_cut(window);
+        self.count_cut(window, false);
     }
 
-    pub(super) fn on_rto(&mut self, now: Instant) {
-        self.stats.timeouts += 1;
+    /// Takes the units that `take` hands over off as lost: they are to be repeated, and stand in
+    /// `self.lost` for the controller.
+    fn take_lost(&mut self, take: impl FnOnce(&mut Outstanding, &mut dyn FnMut(Taken))) {
         self.lost.clear();
         let (lost, to_repeat, received) = (&mut self.lost, &mut self.to_repeat, &self.received);
+        let (declared, samples) = (&mut self.declared_lost, self.config.options.rtt_samples);
         let mss = self.mss.get();
-        self.outstanding
-            .take_sent_until(now.saturating_sub(self.rtt.rto()), |t| {
-                lost.push(lost_unit(&t));
-                if !received.contains(t.offset / mss) {
-                    to_repeat.push_back(segment(&t));
-                }
-            });
+        take(&mut self.outstanding, &mut |t| {
+            lost.push(lost_unit(&t));
+            declared.push(&t, is_sample(&t, samples));
+            // A repeated unit may be lost while its first copy arrived late.
+            if !received.contains(t.offset / mss) {
+                to_repeat.push_back(segment(&t));
+            }
+        });
         let lost_bytes = self.lost.iter().map(|u| u.bytes).sum();
         self.in_flight -= lost_bytes;
         self.rate.on_lost(lost_bytes);
         self.stats.losses += self.lost.len() as u64;
+    }
+
+    pub(super) fn on_rto(&mut self, now: Instant) {
+        self.stats.timeouts += 1;
+        let until = now.saturating_sub(self.rtt.rto());
+        self.take_lost(|outstanding, lost| outstanding.take_sent_until(until, lost));
         self.rtt.back_off();
         self.progress_at = now;
         self.timeout_pn = self.outstanding.next_pn();
@@ -236,19 +247,26 @@ impl Receiver {
             next_pn: self.timeout_pn,
             in_flight: self.in_flight,
         });
-        self.count_cut(window);
+        self.count_cut(window, true);
     }
 
-    /// Counts a reduction from `window`, if there was one, on the losses in `self.lost`.
-    fn count_cut(&mut self, window: Bytes) {
+    /// Counts a reduction from `window`, if there was one, on the losses in `self.lost`; notes of
+    /// these to which reduction they belong.
+    fn count_cut(&mut self, window: Bytes, timeout: bool) {
+        let lost = self.lost.len();
         if self.controller.allowance().window < window {
             self.stats.window_cuts += 1;
-            let below_pn = self.outstanding.next_pn();
             self.last_cut = LastCut {
-                below_pn,
-                missing: self.lost.len() as u64,
+                below_pn: self.outstanding.next_pn(),
+                missing: lost as u64,
             };
+        } else {
+            let below_pn = self.last_cut.below_pn;
+            let covered = self.lost.iter().filter(|u| u.pn < below_pn);
+            self.last_cut.missing += covered.count() as u64;
         }
+        let cut = self.stats.window_cuts;
+        self.declared_lost.describe_last(lost, cut, timeout);
     }
 
     /// The number of the unit at `offset`, if a unit of `length` bytes stands there.
@@ -304,14 +322,18 @@ impl Receiver {
             return;
         }
         self.phase = Phase::Completed;
-        self.outstanding.take_sent_until(Instant::MAX, |_| {});
-        self.in_flight = Bytes::ZERO;
         self.verified = self.config.verify && Eid::of_content(&self.content) == self.config.ndc;
+        self.release();
     }
 }
 
 fn length(t: &Taken) -> Bytes {
     Bytes::new(t.length.into())
+}
+
+/// Whether the answer to `t` is a round-trip sample.
+fn is_sample(t: &Taken, samples: RttSamples) -> bool {
+    t.index == 0 && (!t.retransmission || samples == RttSamples::All)
 }
 
 pub(super) fn segment(t: &Taken) -> Segment {

@@ -1,0 +1,121 @@
+use super::*;
+
+const NDC: Eid = Eid([7; 20]);
+
+fn at(ms: u64) -> Instant {
+    Instant::from_millis(ms)
+}
+
+fn options() -> ClientOptions {
+    ClientOptions {
+        timeout: Duration::from_millis(100),
+        tries: 3,
+        jitter: 0.1,
+    }
+}
+
+fn locator() -> Locator {
+    Locator {
+        address: [10, 0, 0, 1].into(),
+        cost: 3,
+        lifetime_ms: 1000,
+    }
+}
+
+fn reply(transaction: u32, eid: Eid, body: Body) -> Vec<u8> {
+    let mut out = Vec::new();
+    Message {
+        transaction,
+        eid,
+        body,
+    }
+    .emit(&mut out);
+    out
+}
+
+fn answer() -> Body {
+    Body::Answer {
+        locators: vec![locator()],
+        truncated: false,
+    }
+}
+
+#[test]
+fn a_request_is_repeated_with_doubling_timeouts_until_it_fails() {
+    let mut client = NameClient::new(options(), 0.0);
+    let transaction = client.resolve(at(0), NDC, 0.0);
+    let first: Vec<_> = client.take_sent().collect();
+    assert_eq!(first.len(), 1);
+    // The jitter lengthens each timeout by a tenth of itself times the draw.
+    for (due, draw) in [(100, 0.5), (310, 1.0)] {
+        assert_eq!(client.next_timer(), at(due));
+        assert_eq!(client.on_timeout(at(due - 1), draw), None);
+        assert_eq!(client.take_sent().count(), 0);
+        assert_eq!(client.on_timeout(at(due), draw), None);
+        assert_eq!(client.take_sent().collect::<Vec<_>>(), first);
+    }
+    assert_eq!(client.next_timer(), at(310 + 440));
+    let ended = client.on_timeout(at(750), 0.0).unwrap();
+    assert_eq!(ended.transaction, transaction);
+    assert_eq!(ended.outcome, Outcome::Unreachable);
+    assert_eq!(ended.took, Duration::from_millis(750));
+    assert_eq!(client.next_timer(), Instant::MAX);
+    assert_eq!(client.on_timeout(at(9999), 0.0), None);
+}
+
+#[test]
+fn the_first_reply_counts_and_no_other() {
+    let mut client = NameClient::new(options(), 0.7);
+    let transaction = client.resolve(at(0), NDC, 0.0);
+    let other = client.resolve(at(0), NDC, 0.0);
+    assert_ne!(transaction, other);
+    let good = reply(transaction, NDC, answer());
+    let wrong = [
+        reply(transaction.wrapping_add(2), NDC, answer()),
+        reply(transaction, Eid([8; 20]), answer()),
+        reply(transaction, NDC, Body::Registered(vec![locator()])),
+        reply(transaction, NDC, Body::Resolve),
+        vec![1, 2, 3],
+    ];
+    for bytes in &wrong {
+        assert_eq!(client.on_message(at(10), bytes), None);
+    }
+    let ended = client.on_message(at(10), &good).unwrap();
+    assert_eq!(ended.took, Duration::from_millis(10));
+    let expected = Outcome::Answer {
+        locators: vec![locator()],
+        truncated: false,
+    };
+    assert_eq!(ended.outcome, expected);
+    // A duplicate, and a reply to what was given up.
+    assert_eq!(client.on_message(at(11), &good), None);
+    client.cancel(other);
+    let late = reply(other, NDC, answer());
+    assert_eq!(client.on_message(at(12), &late), None);
+    assert_eq!(client.ignored(), 7);
+    assert_eq!(client.next_timer(), Instant::MAX);
+}
+
+#[test]
+fn errors_and_confirmations_are_told() {
+    let mut client = NameClient::new(options(), 0.0);
+    let resolving = client.resolve(at(0), NDC, 0.0);
+    let registering = client.register(at(0), NDC, locator(), 0.0);
+    let removing = client.deregister(at(0), NDC, locator().address, 0.0);
+    let outcome = |client: &mut NameClient, t, body| {
+        let ended = client.on_message(at(1), &reply(t, NDC, body));
+        ended.map(|e| e.outcome)
+    };
+    let unknown = Body::Error(ErrorCode::UnknownName);
+    assert_eq!(
+        outcome(&mut client, resolving, unknown),
+        Some(Outcome::Error(ErrorCode::UnknownName))
+    );
+    assert_eq!(outcome(&mut client, registering, answer()), None);
+    let noted = Body::Registered(vec![locator()]);
+    assert_eq!(
+        outcome(&mut client, registering, noted.clone()),
+        Some(Outcome::Registered(vec![locator()]))
+    );
+    assert!(outcome(&mut client, removing, noted).is_some());
+}

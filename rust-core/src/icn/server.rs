@@ -1,0 +1,245 @@
+//! The name server: which nodes hold an NDC.
+
+use super::message::{self, Body, ErrorCode, FIXED_LEN, Locator, Message, VERSION};
+use crate::units::{Duration, Instant};
+use crate::wire::Eid;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// Options of a name server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServerOptions {
+    /// Longest lifetime that is granted; a longer one is cut.
+    pub max_lifetime: Duration,
+    /// Most replicas of one NDC. One more is refused.
+    pub max_replicas: usize,
+    /// Most NDCs. One more is refused.
+    pub max_names: usize,
+}
+
+impl Default for ServerOptions {
+    fn default() -> ServerOptions {
+        ServerOptions {
+            max_lifetime: Duration::from_secs(3600),
+            max_replicas: 256,
+            max_names: 1_000_000,
+        }
+    }
+}
+
+/// What a name server has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ServerStats {
+    /// RESOLVEs, answered or not.
+    pub queries: u64,
+    /// Of these, those for a name that is not known.
+    pub unknown: u64,
+    /// REGISTERs that were taken, refreshes among them.
+    pub registrations: u64,
+    /// DEREGISTERs that removed something.
+    pub removals: u64,
+    /// Registrations that were refused.
+    pub refused: u64,
+    /// Datagrams that were no valid request.
+    pub malformed: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    address: IpAddr,
+    cost: u16,
+    expires: Instant,
+}
+
+/// A name server: a table, and an answer to each message.
+#[derive(Debug, Clone, Default)]
+pub struct NameServer {
+    options: ServerOptions,
+    /// Per NDC in the order of first registration.
+    table: BTreeMap<Eid, Vec<Entry>>,
+    stats: ServerStats,
+    reply: Vec<u8>,
+}
+
+impl NameServer {
+    /// A server that knows nothing.
+    pub fn new(options: ServerOptions) -> NameServer {
+        NameServer {
+            options,
+            ..NameServer::default()
+        }
+    }
+
+    /// What has been counted.
+    pub const fn stats(&self) -> &ServerStats {
+        &self.stats
+    }
+
+    /// The nodes that hold `eid` at `now`, in the order of their first registration.
+    pub fn locators(&self, now: Instant, eid: &Eid) -> Vec<Locator> {
+        let entries = self.table.get(eid).map_or(&[][..], Vec::as_slice);
+        entries
+            .iter()
+            .filter(|e| e.expires > now)
+            .map(|e| Locator {
+                address: e.address,
+                cost: e.cost,
+                lifetime_ms: millis(e.expires - now),
+            })
+            .collect()
+    }
+
+    /// The reply to the last datagram; empty if there is none.
+    pub fn reply(&self) -> &[u8] {
+        &self.reply
+    }
+
+    /// A datagram came from `from`. Returns the reply, which is empty if there is none: what is no
+    /// request is not answered, so that two servers cannot keep each other busy.
+    pub fn on_message(&mut self, now: Instant, from: IpAddr, bytes: &[u8]) -> &[u8] {
+        self.reply.clear();
+        let body = match Message::parse(bytes) {
+            Ok(Message { eid, body, .. }) => match body {
+                Body::Register(locators) => self.register(now, from, eid, &locators),
+                Body::Deregister(addresses) => self.deregister(from, eid, &addresses),
+                Body::Resolve => self.resolve(now, eid),
+                Body::Registered(_) | Body::Answer { .. } | Body::Error(_) => {
+                    self.stats.malformed += 1;
+                    return &self.reply;
+                }
+            },
+            Err(error) => {
+                self.stats.malformed += 1;
+                // Only a request whose sender can tell what the reply belongs to.
+                let readable = error != message::Error::Version
+                    && bytes.len() >= FIXED_LEN
+                    && bytes[0] == VERSION
+                    && matches!(bytes[1], 1 | 3 | 4);
+                if !readable {
+                    return &self.reply;
+                }
+                Body::Error(ErrorCode::Malformed)
+            }
+        };
+        // Where the fixed part was read: transaction and EID are repeated as they came.
+        let mut transaction = [0; 4];
+        transaction.copy_from_slice(&bytes[4..8]);
+        let mut eid = Eid::default();
+        eid.0.copy_from_slice(&bytes[8..28]);
+        let reply = Message {
+            transaction: u32::from_be_bytes(transaction),
+            eid,
+            body,
+        };
+        reply.emit(&mut self.reply);
+        &self.reply
+    }
+
+    fn register(&mut self, now: Instant, from: IpAddr, eid: Eid, locators: &[Locator]) -> Body {
+        // A node speaks for itself only: else anyone could send all receivers anywhere.
+        let foreign = locators.iter().any(|l| l.address != from);
+        if foreign || !self.has_room(now, eid, locators) {
+            self.stats.refused += 1;
+            return Body::Error(ErrorCode::Refused);
+        }
+        self.stats.registrations += 1;
+        let longest = millis(self.options.max_lifetime);
+        let entries = self.table.entry(eid).or_default();
+        let granted: Vec<Locator> = locators
+            .iter()
+            .map(|&l| Locator {
+                lifetime_ms: l.lifetime_ms.min(longest),
+                ..l
+            })
+            .collect();
+        for l in &granted {
+            let new = Entry {
+                address: l.address,
+                cost: l.cost,
+                expires: now + l.lifetime(),
+            };
+            match entries.iter_mut().find(|e| e.address == l.address) {
+                // An expired entry has lost its place.
+                Some(old) if old.expires > now => *old = new,
+                _ => {
+                    entries.retain(|e| e.address != l.address);
+                    entries.push(new);
+                }
+            }
+        }
+        Body::Registered(granted)
+    }
+
+    /// Whether there is room for `locators` of `eid`, after what has expired was removed.
+    fn has_room(&mut self, now: Instant, eid: Eid, locators: &[Locator]) -> bool {
+        if let Some(entries) = self.table.get_mut(&eid) {
+            entries.retain(|e| e.expires > now);
+            let new = locators
+                .iter()
+                .filter(|l| entries.iter().all(|e| e.address != l.address))
+                .count();
+            return entries.len() + new <= self.options.max_replicas;
+        }
+        if self.table.len() >= self.options.max_names {
+            self.expire(now);
+        }
+        self.table.len() < self.options.max_names && locators.len() <= self.options.max_replicas
+    }
+
+    fn deregister(&mut self, from: IpAddr, eid: Eid, addresses: &[IpAddr]) -> Body {
+        if addresses.iter().any(|&a| a != from) {
+            self.stats.refused += 1;
+            return Body::Error(ErrorCode::Refused);
+        }
+        if let Some(entries) = self.table.get_mut(&eid) {
+            let before = entries.len();
+            entries.retain(|e| !addresses.contains(&e.address));
+            self.stats.removals += u64::from(entries.len() < before);
+            if entries.is_empty() {
+                self.table.remove(&eid);
+            }
+        }
+        // Also if it was not there: the request may be a repetition of one whose reply was lost.
+        Body::Registered(
+            addresses
+                .iter()
+                .map(|&address| Locator {
+                    address,
+                    cost: 0,
+                    lifetime_ms: 0,
+                })
+                .collect(),
+        )
+    }
+
+    fn resolve(&mut self, now: Instant, eid: Eid) -> Body {
+        self.stats.queries += 1;
+        let locators = self.locators(now, &eid);
+        if locators.is_empty() {
+            self.stats.unknown += 1;
+            self.table.remove(&eid);
+            return Body::Error(ErrorCode::UnknownName);
+        }
+        // Emitting cuts what does not fit and says so.
+        Body::Answer {
+            locators,
+            truncated: false,
+        }
+    }
+
+    /// Forgets everything that has expired.
+    pub fn expire(&mut self, now: Instant) {
+        self.table.retain(|_, entries| {
+            entries.retain(|e| e.expires > now);
+            !entries.is_empty()
+        });
+    }
+}
+
+/// Whole milliseconds, rounded up: what is left is never told as nothing.
+fn millis(d: Duration) -> u32 {
+    u32::try_from(d.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests;
