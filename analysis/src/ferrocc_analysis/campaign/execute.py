@@ -142,7 +142,9 @@ def _start(plan: Path, folder: Folder, jobs: int, output: Any) -> subprocess.Pop
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends what is left of Snakemake and its jobs: in order if possible."""
+    """Ends what is left of Snakemake and its jobs: these in order, so that their runs can tidy up."""
+    # It has nothing to tidy up, and must not start another job.
+    process.kill()
     for signum in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signum)
