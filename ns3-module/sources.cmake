@@ -2,7 +2,12 @@
 
 # These include generated headers, which exist once cargo has run.
 set(FERROCC_BRIDGE_SOURCES
+    helper/scenario-flow.cc
+    helper/scenario-flows.cc
+    helper/scenario-links.cc
+    helper/scenario-network.cc
     helper/scenario-program.cc
+    helper/scenario-replicas.cc
     helper/scenario-runner.cc
     model/icn-eid.cc
     model/icn-header.cc
@@ -12,6 +17,7 @@ set(FERROCC_BRIDGE_SOURCES
 
 set(FERROCC_SOURCES
     ${FERROCC_BRIDGE_SOURCES}
+    helper/bottleneck-network.cc
     helper/icn-stack-helper.cc
     helper/ipv4-hashed-routing-helper.cc
     helper/link-helper.cc
@@ -22,10 +28,12 @@ set(FERROCC_SOURCES
     model/icn-l4-protocol.cc
     model/icn-receiver-application.cc
     model/ipv4-hashed-routing.cc
+    model/node-clock.cc
     model/reordering-point-to-point-channel.cc
 )
 
 set(FERROCC_HEADERS
+    helper/bottleneck-network.h
     helper/icn-stack-helper.h
     helper/ipv4-hashed-routing-helper.h
     helper/link-helper.h
@@ -42,6 +50,7 @@ set(FERROCC_HEADERS
     model/icn-receiver.h
     model/icn-replica-application.h
     model/ipv4-hashed-routing.h
+    model/node-clock.h
     model/ns3-compat.h
     model/reordering-point-to-point-channel.h
 )

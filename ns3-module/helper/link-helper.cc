@@ -106,15 +106,17 @@ LinkHelper::Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec)
     NS_ABORT_MSG_UNLESS(m_networks < NETWORKS, "more than " << NETWORKS << " links");
     const uint32_t network = NETWORK_BASE + 4 * m_networks++;
     Link link;
-    if (spec.reorder > 0)
+    if (spec.reorder > 0 || !spec.extraDelayReverse.IsZero())
     {
-        link.channel =
-            CreateObjectWithAttributes<ReorderingPointToPointChannel>("Probability",
-                                                                      DoubleValue(spec.reorder),
-                                                                      "ExtraDelay",
-                                                                      TimeValue(spec.reorderDelay),
-                                                                      "Direction",
-                                                                      UintegerValue(0));
+        link.channel = CreateObjectWithAttributes<ReorderingPointToPointChannel>(
+            "Probability",
+            DoubleValue(spec.reorder),
+            "ExtraDelay",
+            TimeValue(spec.reorderDelay),
+            "ReverseExtraDelay",
+            TimeValue(spec.extraDelayReverse),
+            "Direction",
+            UintegerValue(0));
     }
     else
     {

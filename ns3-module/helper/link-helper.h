@@ -29,6 +29,7 @@ struct LinkSpec
 {
     DataRate rate{"1Gbps"};         //!< Rate.
     Time delay;                     //!< Propagation delay, one way.
+    Time extraDelayReverse;         //!< Added to it for what end 1 sends.
     std::string buffer{"100000p"};  //!< Limit of the (best-effort) queue, packets or bytes.
     uint32_t deviceQueuePackets{2}; //!< Limit of the queue in the device below.
     uint16_t mtu{1500};             //!< Largest IP packet, bytes.

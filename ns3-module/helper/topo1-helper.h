@@ -3,12 +3,8 @@
 #ifndef TOPO1_HELPER_H
 #define TOPO1_HELPER_H
 
-#include "link-helper.h"
+#include "bottleneck-network.h"
 
-#include "ns3/ipv4-address.h"
-#include "ns3/node-container.h"
-
-#include <memory>
 #include <vector>
 
 namespace ns3
@@ -85,10 +81,9 @@ class Topo1Helper
     int64_t AssignStreams(int64_t stream) const;
 
   private:
-    NodeContainer m_receivers; //!< RE1..REn.
-    NodeContainer m_routers;   //!< IR1, IR2.
-    Ptr<Node> m_replica;       //!< RN.
-    std::vector<Link> m_links; //!< The bottleneck, the replica's, the receivers'.
+    BottleneckNetwork m_network;                      //!< The network.
+    BottleneckNetwork::Host m_replica;                //!< RN.
+    std::vector<BottleneckNetwork::Host> m_receivers; //!< RE1..REn.
 };
 
 } // namespace ns3

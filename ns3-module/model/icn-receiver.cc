@@ -5,6 +5,7 @@
 #include "ferrocc-ffi/src/transport.rs.h"
 #include "icn-header.h"
 #include "icn-l4-protocol.h"
+#include "node-clock.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -132,12 +133,6 @@ IcnReceiver::GetTypeId()
                           BooleanValue(true),
                           MakeBooleanAccessor(&IcnReceiver::m_timestamps),
                           MakeBooleanChecker())
-            .AddAttribute("ReplicaClockOffset",
-                          "What the replica's clock is ahead of this node's; taken out of the "
-                          "one-way delays in the output of a run, unknown to the controller",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&IcnReceiver::m_replicaClockOffset),
-                          MakeTimeChecker())
             .AddAttribute("Verify",
                           "Whether the payload is real and its hash is compared with the NDC's EID",
                           BooleanValue(false),
@@ -267,6 +262,7 @@ IcnReceiver::Configure()
     NS_ABORT_MSG_UNLESS(m_node, "a receiver needs a node before it is configured");
     m_protocol = m_node->GetObject<IcnL4Protocol>();
     NS_ABORT_MSG_UNLESS(m_protocol, "node " << m_node->GetId() << " has no IcnL4Protocol");
+    m_clock = NodeClock::Of(m_node);
     m_key.device = m_protocol->AllocateDeviceEid();
 
     ferrocc::transport::ReceiverConfig config;
@@ -277,7 +273,6 @@ IcnReceiver::Configure()
     config.device.bytes = m_key.device.bytes;
     config.ndc.bytes = m_key.ndc.bytes;
     config.verify = m_verify;
-    config.replica_clock_offset_ns = m_replicaClockOffset.GetNanoSeconds();
     m_engine = std::make_unique<Engine>(Engine{ferrocc::transport::new_receiver(config), {}});
 }
 
@@ -357,6 +352,7 @@ IcnReceiver::OnData(const IcnHeader& header, const Packet& packet)
         payload = {buffer.data() + headerLength, payloadLength};
     }
     Apply(m_engine->receiver->on_datagram(NowNs(),
+                                          m_clock ? m_clock->GetErrorNs() : 0,
                                           {header.GetBytes(), headerLength},
                                           payloadLength,
                                           payload));
@@ -512,6 +508,7 @@ IcnReceiver::DoDispose()
         Close();
     }
     m_protocol = nullptr;
+    m_clock = nullptr;
     m_node = nullptr;
     Object::DoDispose();
 }

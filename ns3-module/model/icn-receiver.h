@@ -32,6 +32,7 @@ namespace ns3
 class IcnHeader;
 class IcnL4Protocol;
 class Node;
+class NodeClock;
 class Packet;
 
 /**
@@ -231,9 +232,9 @@ class IcnReceiver : public Object
     double m_initialWindow;         //!< First window, packets.
     bool m_timestamps;              //!< Whether DATA is stamped.
     bool m_verify;                  //!< Whether payload is real.
-    Time m_replicaClockOffset;      //!< The replica's clock minus this node's.
 
     Ptr<Node> m_node;                  //!< The node.
+    Ptr<NodeClock> m_clock;            //!< Its clock, or null if that is exact.
     Ptr<IcnL4Protocol> m_protocol;     //!< Its L4 protocol.
     Ipv4Address m_replica;             //!< Where REQs go.
     IcnTransferKey m_key;              //!< Which transfer this is.

@@ -5,6 +5,7 @@
 #include "ferrocc-ffi/src/transport.rs.h"
 #include "icn-header.h"
 #include "icn-l4-protocol.h"
+#include "node-clock.h"
 
 #include "ns3/abort.h"
 #include "ns3/ipv4-header.h"
@@ -45,12 +46,6 @@ IcnReplicaApplication::GetTypeId()
             .SetParent<Application>()
             .SetGroupName("Ferrocc")
             .AddConstructor<IcnReplicaApplication>()
-            .AddAttribute("ClockOffset",
-                          "What this node's clock, which stamps the DATA, is ahead of the "
-                          "simulator's",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&IcnReplicaApplication::m_clockOffset),
-                          MakeTimeChecker())
             .AddAttribute("ExpeditedDscp",
                           "DS codepoint of DATA that answers a REQ with the priority flag",
                           UintegerValue(Ipv4Header::DSCP_EF), // RFC 3246
@@ -87,7 +82,7 @@ void
 IcnReplicaApplication::OnRequest(const IcnHeader& header, Ipv4Address source)
 {
     NS_LOG_FUNCTION(this << header << source);
-    const int64_t clock = (Simulator::Now() + m_clockOffset).GetNanoSeconds();
+    const int64_t clock = Simulator::Now().GetNanoSeconds() + (m_clock ? m_clock->GetErrorNs() : 0);
     const auto step =
         m_engine->replica->on_request(clock, {header.GetBytes(), header.GetSerializedSize()});
     m_malformed = step.malformed;
@@ -121,6 +116,7 @@ IcnReplicaApplication::DoDispose()
 {
     NS_LOG_FUNCTION(this);
     StopApplication();
+    m_clock = nullptr;
     Application::DoDispose();
 }
 
@@ -128,6 +124,7 @@ void
 IcnReplicaApplication::StartApplication()
 {
     NS_LOG_FUNCTION(this);
+    m_clock = NodeClock::Of(GetNode());
     m_protocol = GetNode()->GetObject<IcnL4Protocol>();
     NS_ABORT_MSG_UNLESS(m_protocol, "node " << GetNode()->GetId() << " has no IcnL4Protocol");
     m_protocol->SetReplica(this);

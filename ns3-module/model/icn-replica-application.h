@@ -7,7 +7,6 @@
 
 #include "ns3/application.h"
 #include "ns3/ipv4-address.h"
-#include "ns3/nstime.h"
 
 #include <memory>
 #include <string>
@@ -17,6 +16,7 @@ namespace ns3
 
 class IcnHeader;
 class IcnL4Protocol;
+class NodeClock;
 class Packet;
 
 /**
@@ -84,7 +84,7 @@ class IcnReplicaApplication : public Application
     struct Engine;                    //!< The replica's engine.
     std::unique_ptr<Engine> m_engine; //!< See Engine.
     Ptr<IcnL4Protocol> m_protocol;    //!< What sends, while the application runs.
-    Time m_clockOffset;               //!< This clock minus the simulator's.
+    Ptr<NodeClock> m_clock;           //!< The node's clock, or null if that is exact.
     uint8_t m_dscp;                   //!< Codepoint of expedited DATA.
     uint64_t m_malformed;             //!< REQs that were not valid.
     uint64_t m_unknown;               //!< REQs for an NDC that is not here.

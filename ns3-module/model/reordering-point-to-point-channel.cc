@@ -35,6 +35,11 @@ ReorderingPointToPointChannel::GetTypeId()
                           TimeValue(MilliSeconds(10)),
                           MakeTimeAccessor(&ReorderingPointToPointChannel::m_extraDelay),
                           MakeTimeChecker(Time(0)))
+            .AddAttribute("ReverseExtraDelay",
+                          "Propagation delay added for all packets of the other device",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&ReorderingPointToPointChannel::m_reverseExtraDelay),
+                          MakeTimeChecker(Time(0)))
             .AddAttribute("Direction",
                           "Index (0 or 1) of the device whose packets may be held back",
                           UintegerValue(0),
@@ -57,20 +62,32 @@ ReorderingPointToPointChannel::TransmitStart(Ptr<const Packet> p,
                                              Ptr<PointToPointNetDevice> src,
                                              Time txTime)
 {
-    if (src != GetSource(m_direction) || m_choice->GetValue(0.0, 1.0) >= m_probability)
+    const bool reverse = src != GetSource(m_direction);
+    if (reverse ? m_reverseExtraDelay.IsZero() : m_choice->GetValue(0.0, 1.0) >= m_probability)
     {
         return PointToPointChannel::TransmitStart(p, src, txTime);
     }
     NS_LOG_FUNCTION(this << p << src << txTime);
+    if (reverse)
+    {
+        Deliver(p, 1 - m_direction, txTime + GetDelay() + m_reverseExtraDelay);
+        return true;
+    }
     const Time extra = Seconds(m_extraDelay.GetSeconds() * m_holdSteps->GetValue(1.0, 0.0));
-    const Ptr<PointToPointNetDevice> destination = GetDestination(m_direction);
     m_heldBack++;
+    Deliver(p, m_direction, txTime + GetDelay() + extra);
+    return true;
+}
+
+void
+ReorderingPointToPointChannel::Deliver(Ptr<const Packet> p, uint32_t sender, Time delay)
+{
+    const Ptr<PointToPointNetDevice> destination = GetDestination(sender);
     Simulator::ScheduleWithContext(destination->GetNode()->GetId(),
-                                   txTime + GetDelay() + extra,
+                                   delay,
                                    &PointToPointNetDevice::Receive,
                                    destination,
                                    p->Copy());
-    return true;
 }
 
 int64_t

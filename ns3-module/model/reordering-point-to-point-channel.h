@@ -13,10 +13,11 @@ namespace ns3
  * @ingroup ferrocc
  *
  * A point-to-point link that holds some packets of one direction back for an extra, exponentially
- * distributed delay, so that later packets overtake them. It is a property of the medium: the
- * sender's queue and transmission times, and the receiver's error model, are as without it.
+ * distributed delay, so that later packets overtake them; the other direction may take longer than
+ * this one. Both are properties of the medium: the sender's queue and transmission times, and the
+ * receiver's error model, are as without it.
  *
- * The channel's TxRxPointToPoint trace does not fire for packets that are held back.
+ * The channel's TxRxPointToPoint trace does not fire for packets that take longer.
  */
 class ReorderingPointToPointChannel : public PointToPointChannel
 {
@@ -46,8 +47,18 @@ class ReorderingPointToPointChannel : public PointToPointChannel
     uint64_t GetHeldBack() const;
 
   private:
+    /**
+     * Sends a packet that takes longer.
+     *
+     * @param p The packet.
+     * @param sender Index of the device that sends it.
+     * @param delay Transmission, propagation and what is added to them.
+     */
+    void Deliver(Ptr<const Packet> p, uint32_t sender, Time delay);
+
     double m_probability;                       //!< Probability that a packet is held back.
     Time m_extraDelay;                          //!< Mean of the extra delay.
+    Time m_reverseExtraDelay;                   //!< Added for the other device's packets.
     uint32_t m_direction;                       //!< Index of the device whose packets are meant.
     uint64_t m_heldBack;                        //!< Packets held back so far.
     Ptr<UniformRandomVariable> m_choice;        //!< Decides whether.

@@ -3,6 +3,7 @@
 #include "ns3/boolean.h"
 #include "ns3/icn-receiver-application.h"
 #include "ns3/icn-replica-application.h"
+#include "ns3/node-clock.h"
 #include "ns3/node.h"
 #include "ns3/ns3-compat.h"
 #include "ns3/simulator.h"
@@ -241,7 +242,8 @@ TraceSourcesTestCase::DoRun()
     const Topo1Helper network(config);
     auto replica = CreateObject<IcnReplicaApplication>();
     const Time offset = Seconds(3);
-    replica->SetAttribute("ClockOffset", TimeValue(offset));
+    network.GetReplica()->AggregateObject(
+        CreateObjectWithAttributes<NodeClock>("Offset", TimeValue(offset)));
     network.GetReplica()->AddApplication(replica);
     auto application = CreateObject<IcnReceiverApplication>();
     network.GetReceiver(0)->AddApplication(application);

@@ -126,10 +126,11 @@ impl RunWriter {
         }
     }
 
-    /// A row of `events.csv`; "end" also ends the flow.
+    /// A row of `events.csv`; "end" also ends the flow, with `text` as the reason if it is not
+    /// complete.
     pub fn on_event(&mut self, flow: usize, now: Instant, kind: &str, value: f64, text: &str) {
         if kind == "end" {
-            self.recorder.on_end(flow, now);
+            self.recorder.on_end(flow, now, text);
         }
         self.event(flow, now, kind, value, text);
     }
@@ -146,6 +147,18 @@ impl RunWriter {
             };
             keep(&mut self.failure, row.write(&mut series.events));
         }
+    }
+
+    /// A flow that repeats has completed an NDC and begins the next one.
+    pub fn on_ndc(
+        &mut self,
+        flow: usize,
+        now: Instant,
+        step: &Step,
+        stats: &Stats,
+        meter: &FlowMeter,
+    ) {
+        self.recorder.on_ndc(flow, now, step, stats, meter);
     }
 
     /// A flow's last state.

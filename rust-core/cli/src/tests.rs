@@ -314,8 +314,8 @@ fn bad_input_is_told_in_one_line() {
     );
     assert_eq!(
         base("--set=topology.bottleneck.rat=1"),
-        "topology.bottleneck: unknown field \"rat\" (accepted: rate, buffer, aqm, loss, \
-         loss_reverse, reorder, reorder_delay, device_queue; did you mean rate?)"
+        "topology.bottleneck: unknown field \"rat\" (accepted: rate, \
+         extra_delay_reverse, buffer, aqm, loss, loss_reverse, reorder, reorder_delay, device_queue; did you mean rate?)"
     );
     assert_eq!(
         base("--set=flows[0].controller.windw=3"),

@@ -2,11 +2,13 @@
 
 #[cxx::bridge(namespace = "ferrocc::scenario")]
 pub(crate) mod bridge {
-    /// Which topology helper builds the network.
+    /// A router that hosts are linked to.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum TopologyKind {
-        /// RE1..REn - IR1 = IR2 - RN.
-        Topo1,
+    enum RouterSide {
+        /// IR1.
+        Left,
+        /// IR2.
+        Right,
     }
 
     /// What `parse` found the command line to ask for.
@@ -31,20 +33,16 @@ pub(crate) mod bridge {
         run: u64,
         /// Length of the simulation.
         duration_ns: u64,
-        /// The topology.
-        topology: TopologyKind,
-        /// Receiver nodes.
-        receivers: u32,
+        /// Whether IPv6 is used instead of IPv4.
+        ipv6: bool,
         /// Bottleneck link, both directions.
         bottleneck_rate_bps: u64,
         /// One-way propagation delay of the bottleneck link.
         bottleneck_delay_ns: u64,
+        /// Added to it from IR1 to IR2.
+        extra_delay_reverse_ns: u64,
         /// Every other link.
         access_rate_bps: u64,
-        /// One-way propagation delay of the links between receivers and the first router.
-        receiver_delay_ns: u64,
-        /// One-way propagation delay of the link between the last router and the replica.
-        replica_delay_ns: u64,
         /// Limit of the bottleneck's best-effort band; a `QueueSize` string of ns-3, "37p" or "75000B".
         bottleneck_buffer: String,
         /// Limit of the device queue below the queue disc, packets.
@@ -75,8 +73,32 @@ pub(crate) mod bridge {
         trace: bool,
         /// Interval of their rows.
         trace_interval_ns: u64,
-        /// Offset of the receivers' clocks against the replica's.
+    }
+
+    /// A host that fetches NDCs.
+    #[derive(Debug, Clone)]
+    struct ReceiverSpec {
+        /// Its name.
+        name: String,
+        /// Where it is.
+        side: RouterSide,
+        /// One-way propagation delay of its link.
+        delay_ns: u64,
+        /// How far its clock is ahead of the simulator's at the start.
         clock_offset_ns: i64,
+        /// How much faster its clock runs, parts per billion.
+        clock_skew_ppb: i64,
+    }
+
+    /// A host that holds NDCs.
+    #[derive(Debug, Clone)]
+    struct ReplicaSpec {
+        /// Its name.
+        name: String,
+        /// Where it is.
+        side: RouterSide,
+        /// One-way propagation delay of its link.
+        delay_ns: u64,
     }
 
     /// One transfer.
@@ -90,12 +112,20 @@ pub(crate) mod bridge {
         transport: String,
         /// Which receiver node, from 0.
         receiver: u32,
+        /// Which replica node, from 0.
+        replica: u32,
         /// First request.
         start_ns: u64,
         /// Added to `start_ns`: uniform in [0, jitter), drawn from ns-3's stream.
         start_jitter_ns: u64,
+        /// When the transfer is given up; `u64::MAX` for never.
+        stop_ns: u64,
         /// Size of its NDC; zero for unlimited.
         size_bytes: u64,
+        /// Whether the next NDC follows when one is complete.
+        repeat: bool,
+        /// Whether the run ends without waiting for it.
+        background: bool,
         /// Registry name of the controller.
         controller: String,
         /// Its parameters, resolved, a JSON object.
@@ -134,19 +164,27 @@ pub(crate) mod bridge {
         fn spec(self: &Cell) -> RunSpec;
         /// The folder of its results, for messages.
         fn folder(self: &Cell) -> String;
+        /// The hosts that fetch NDCs.
+        fn receivers(self: &Cell) -> Vec<ReceiverSpec>;
+        /// The hosts that hold NDCs.
+        fn replicas(self: &Cell) -> Vec<ReplicaSpec>;
         /// Its transfers, by id.
         fn flows(self: &Cell) -> Vec<FlowSpec>;
     }
 }
 
-use bridge::{Action, FlowSpec, RunSpec, TopologyKind};
+use bridge::{Action, FlowSpec, ReceiverSpec, ReplicaSpec, RouterSide, RunSpec};
 use ferrocc::scenario::quantity::{Buffer, Jitter};
+use ferrocc::scenario::{Nodes, Side};
 use ferrocc::transport::ReceiverOptions;
 use ferrocc_cli as cli;
 use std::sync::Arc;
 
 /// MTU of the links where packets are no longer, bytes: Ethernet's.
 const LEAST_MTU_BYTES: u32 = 1500;
+
+/// What the IPv6 header (RFC 8200) is longer than the IPv4 one (RFC 791), bytes.
+const IPV6_EXTRA_BYTES: u32 = 40 - 20;
 
 /// A command line, read and checked.
 pub struct Plan(Arc<cli::Plan>);
@@ -236,14 +274,11 @@ impl Cell {
             seed: s.seed,
             run: s.run,
             duration_ns: s.duration.0.as_nanos(),
-            // The only kind that the model accepts.
-            topology: TopologyKind::Topo1,
-            receivers: topology.receivers.unwrap_or(1),
+            ipv6: topology.ip == "ipv6",
             bottleneck_rate_bps: bottleneck.rate.0.as_bps(),
             bottleneck_delay_ns: links.bottleneck_delay.as_nanos(),
+            extra_delay_reverse_ns: bottleneck.extra_delay_reverse.0.as_nanos(),
             access_rate_bps: links.access_rate.as_bps(),
-            receiver_delay_ns: links.receiver_delay.as_nanos(),
-            replica_delay_ns: links.replica_delay.as_nanos(),
             bottleneck_buffer: queue_size(links.buffer),
             device_queue_packets: bottleneck.device_queue,
             aqm: bottleneck.aqm.name.clone(),
@@ -255,6 +290,11 @@ impl Cell {
             payload_bytes: s.transport.mss_bytes.into(),
             mtu_bytes: u32::from(s.transport.mss_bytes)
                 .saturating_add(ReceiverOptions::HEADER_BYTES as u32)
+                .saturating_add(if topology.ip == "ipv6" {
+                    IPV6_EXTRA_BYTES
+                } else {
+                    0
+                })
                 .max(LEAST_MTU_BYTES),
             verify: s.verify,
             pcap: self.plan.pcap,
@@ -265,13 +305,38 @@ impl Cell {
                 .map_or(String::new(), |f| f.display().to_string()),
             trace: s.trace.enabled == Some(true),
             trace_interval_ns: s.trace.interval.0.as_nanos(),
-            clock_offset_ns: s.clock.offset.nanos,
         }
+    }
+
+    fn receivers(&self) -> Vec<ReceiverSpec> {
+        let cell = self.resolved();
+        let nodes = Nodes::new(&cell.scenario).receivers.into_iter();
+        nodes
+            .map(|node| ReceiverSpec {
+                name: node.name,
+                side: side(node.side),
+                delay_ns: (cell.links.receiver_delay + node.extra_delay).as_nanos(),
+                clock_offset_ns: node.clock.offset.nanos,
+                clock_skew_ppb: node.clock.skew.ppb,
+            })
+            .collect()
+    }
+
+    fn replicas(&self) -> Vec<ReplicaSpec> {
+        let cell = self.resolved();
+        let nodes = Nodes::new(&cell.scenario).replicas.into_iter();
+        nodes
+            .map(|node| ReplicaSpec {
+                name: node.name,
+                side: side(node.side),
+                delay_ns: cell.links.replica_delay.as_nanos(),
+            })
+            .collect()
     }
 
     fn flows(&self) -> Vec<FlowSpec> {
         let s = &self.resolved().scenario;
-        let receivers = s.topology.receivers.unwrap_or(1).max(1);
+        let nodes = Nodes::new(s);
         let options = serde_json::to_string(&s.transport).unwrap_or_default();
         (0u32..)
             .zip(&s.flows)
@@ -279,13 +344,17 @@ impl Cell {
                 id: i + 1,
                 name: flow.name.clone().unwrap_or_default(),
                 transport: flow.transport.clone(),
-                receiver: i % receivers,
+                receiver: index(nodes.receiver_of[i as usize]),
+                replica: index(nodes.replica_of[i as usize]),
                 start_ns: flow.start.0.as_nanos(),
                 start_jitter_ns: match flow.start_jitter {
                     Jitter::Time(d) => d.as_nanos(),
                     Jitter::Rtprop(n) => s.topology.rtprop.0.mul_f64(n).as_nanos(),
                 },
+                stop_ns: flow.stop.map_or(u64::MAX, |stop| stop.0.as_nanos()),
                 size_bytes: flow.size.map_or(0, |size| size.0.get()),
+                repeat: flow.repeat,
+                background: flow.background,
                 controller: flow.controller.name.clone(),
                 controller_params: serde_json::to_string(&flow.controller.params)
                     .unwrap_or_default(),
@@ -293,6 +362,17 @@ impl Cell {
             })
             .collect()
     }
+}
+
+fn side(side: Side) -> RouterSide {
+    match side {
+        Side::Left => RouterSide::Left,
+        Side::Right => RouterSide::Right,
+    }
+}
+
+fn index(i: usize) -> u32 {
+    u32::try_from(i).unwrap_or(u32::MAX)
 }
 
 /// A limit as ns-3 writes it.
@@ -323,9 +403,11 @@ mod tests {
         assert_eq!((plan.action(), plan.cell_count()), (Action::Run, 1));
         let cell = plan.cell(0).unwrap();
         let spec = cell.spec();
-        assert_eq!((spec.seed, spec.run, spec.receivers), (1, 1, 64));
+        let (receivers, replicas) = (cell.receivers(), cell.replicas());
+        assert_eq!((spec.seed, spec.run, receivers.len()), (1, 1, 64));
+        assert_eq!((replicas.len(), replicas[0].name.as_str()), (1, "RN"));
         assert_eq!(spec.bottleneck_rate_bps, 20_000_000);
-        let one_way = spec.receiver_delay_ns + spec.bottleneck_delay_ns + spec.replica_delay_ns;
+        let one_way = receivers[0].delay_ns + spec.bottleneck_delay_ns + replicas[0].delay_ns;
         assert_eq!(2 * one_way, 30_000_000);
         assert_eq!(
             (spec.bottleneck_buffer.as_str(), spec.aqm.as_str()),
@@ -357,7 +439,7 @@ mod tests {
 
     #[test]
     fn errors_are_one_line() {
-        let error = plan(&["--scenario=base/topo-2"]).err().unwrap();
+        let error = plan(&["--scenario=base/topo-3"]).err().unwrap();
         assert!(error.starts_with("--scenario: unknown scenario") && !error.contains('\n'));
     }
 }

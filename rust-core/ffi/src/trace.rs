@@ -68,8 +68,9 @@ pub(crate) mod bridge {
         /// One row of `queue.csv`, called every `trace_interval_ns` if the run is traced.
         fn sample_link(self: &mut RunWriter, link: u32, now_ns: u64, counters: &LinkCounters);
         /// Something happened to a flow: a row of `events.csv` if the run is traced. Kinds: loss,
-        /// timeout, cut, phase, restart, end. "end" must be told in any case, when the transfer
-        /// completes or is given up; then ask `next_bin_ns` again. (`on_start` writes "start".)
+        /// timeout, cut, phase, restart, ndc, end. "end" must be told in any case, when the
+        /// transfer completes (without text) or is given up (the text is the failure's name); then
+        /// ask `next_bin_ns` again. (`on_start` writes "start".)
         fn on_event(
             self: &mut RunWriter,
             flow: u32,
@@ -78,6 +79,8 @@ pub(crate) mod bridge {
             value: f64,
             text: &str,
         );
+        /// A flow that repeats has completed an NDC, in this last state, and begins the next one.
+        fn on_ndc(self: &mut RunWriter, flow: u32, now_ns: u64, receiver: &Receiver);
         /// The flow's last state, whether it ended or not.
         fn finish_flow(self: &mut RunWriter, flow: u32, end_ns: u64, receiver: &Receiver);
         /// The link's last counters.
@@ -167,6 +170,13 @@ impl RunWriter {
     fn on_event(&mut self, flow: u32, now_ns: u64, kind: &str, value: f64, text: &str) {
         self.0
             .on_event(flow as usize, at(now_ns), kind, value, text);
+    }
+
+    fn on_ndc(&mut self, flow: u32, now_ns: u64, receiver: &Receiver) {
+        let engine = receiver.engine();
+        let (step, stats) = (engine.step(), engine.stats());
+        self.0
+            .on_ndc(flow as usize, at(now_ns), &step, stats, &receiver.meter());
     }
 
     fn finish_flow(&mut self, flow: u32, end_ns: u64, receiver: &Receiver) {

@@ -26,8 +26,6 @@ pub(crate) mod bridge {
         ndc: Eid,
         /// Whether payload is real: it is then checked against the NDC's EID.
         verify: bool,
-        /// The replica's clock minus the receiver's; taken out of the reported one-way delays only.
-        replica_clock_offset_ns: i64,
     }
 
     /// All that follows from one event at a receiver. Counters are totals since `open`.
@@ -109,11 +107,12 @@ pub(crate) mod bridge {
         fn new_receiver(config: &ReceiverConfig) -> Result<Box<Receiver>>;
         /// Starts the transfer; called once, before anything else.
         unsafe fn open<'a>(self: &'a mut Receiver, now_ns: u64) -> Step<'a>;
-        /// A DATA packet arrived: its ICN header, its payload's length and, with `verify`, the
-        /// payload itself (else empty).
+        /// A DATA packet arrived when this node's own clock was `clock_error_ns` ahead of `now_ns`:
+        /// its ICN header, its payload's length and, with `verify`, the payload itself (else empty).
         unsafe fn on_datagram<'a>(
             self: &'a mut Receiver,
             now_ns: u64,
+            clock_error_ns: i64,
             header: &[u8],
             payload_len: u32,
             payload: &[u8],
@@ -201,6 +200,7 @@ impl Receiver {
     fn on_datagram(
         &mut self,
         now_ns: u64,
+        clock_error_ns: i64,
         header: &[u8],
         payload_len: u32,
         payload: &[u8],
@@ -210,6 +210,7 @@ impl Receiver {
             payload_len,
             payload,
         };
+        self.engine.set_clock_error(clock_error_ns);
         let step = self
             .engine
             .on_datagram(Instant::from_nanos(now_ns), datagram);
@@ -254,7 +255,8 @@ fn new_receiver(config: &ReceiverConfig) -> Result<Box<Receiver>, String> {
         device: convert::eid(&config.device),
         ndc: convert::eid(&config.ndc),
         verify: config.verify,
-        replica_clock_offset_ns: config.replica_clock_offset_ns,
+        // Replicas' clocks are the simulator's; what the receiver's is ahead is told with each DATA.
+        replica_clock_offset_ns: 0,
         options,
     };
     let engine = transport::Receiver::new(config, controller)?;

@@ -8,9 +8,11 @@
 //! base <- file <- axis of the sweep <- options <- --set, then defaults, then validation
 //! ```
 
+mod check;
 mod error;
 mod json;
 mod model;
+mod nodes;
 mod path;
 pub mod quantity;
 pub mod registry;
@@ -18,12 +20,14 @@ mod resolve;
 mod schema;
 mod sweep;
 
+pub use check::{DEFAULT_RECEIVERS, MAX_FLOWS};
 pub use error::Error;
 pub use json::{read, read_value};
-pub use model::{Access, Algorithm, Bottleneck, Clock, Flow, Links, Scenario, Topology, Trace};
-pub use path::Path;
-pub use resolve::{
-    Assignment, Cell, DEFAULT_RECEIVERS, Library, MAX_FLOWS, Plan, resolve, resolve_sweep,
+pub use model::{
+    Access, Algorithm, Bottleneck, Clock, Flow, FlowClock, Links, Scenario, Topology, Trace,
 };
+pub use nodes::{Nodes, ReceiverNode, ReplicaNode, Side};
+pub use path::Path;
+pub use resolve::{Assignment, Cell, Library, Plan, resolve, resolve_sweep};
 pub use schema::schema;
 pub use sweep::MAX_CELLS;

@@ -12,6 +12,7 @@
 //! | size | `B kB MB GB TB KiB MiB GiB` |
 //! | buffer | any size, `p` (packets), `bdp` (bandwidth-delay products of the bottleneck) |
 //! | jitter | any time, `rtprop` (propagation round trips) |
+//! | skew | `ppm ppb` (parts per million, per billion) |
 
 use crate::units::{Bytes, Duration, Rate};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -50,6 +51,7 @@ const SIZES: &[Unit] = &[
     ("MiB", 1048576.0),
     ("GiB", 1073741824.0),
 ];
+const SKEWS: &[Unit] = &[("ppb", 1.0), ("ppm", 1e3)];
 const PACKETS: Unit = ("p", 1.0);
 const BDP: Unit = ("bdp", 1.0);
 const RTPROP: Unit = ("rtprop", 1.0);
@@ -272,41 +274,6 @@ impl fmt::Display for TimeText {
 
 textual!(TimeText, "time", "30 ms");
 
-/// A time that may be negative, such as `"-5 ms"`: the offset between two clocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OffsetText {
-    /// In nanoseconds.
-    pub nanos: i64,
-}
-
-impl OffsetText {
-    fn pattern() -> String {
-        pattern(&[TIMES])
-    }
-}
-
-impl FromStr for OffsetText {
-    type Err = String;
-    fn from_str(text: &str) -> Result<OffsetText, String> {
-        let (number, size, _) = read(text, "time", TIMES, "-5 ms")?;
-        let nanos = whole(text, number.abs(), size)? as i64;
-        Ok(OffsetText {
-            nanos: if number < 0.0 { -nanos } else { nanos },
-        })
-    }
-}
-
-impl fmt::Display for OffsetText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.nanos < 0 {
-            f.write_str("-")?;
-        }
-        print(self.nanos.unsigned_abs(), &TIMES[..4], f)
-    }
-}
-
-textual!(OffsetText, "time (negative ones too)", "-5 ms");
-
 /// A number of bytes such as `"10 MB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SizeText(pub Bytes);
@@ -477,5 +444,8 @@ impl JsonSchema for Fraction {
     }
 }
 
+mod clock;
 #[cfg(test)]
 mod tests;
+
+pub use clock::{OffsetText, SkewText};

@@ -42,15 +42,35 @@ pub const TOPOLOGIES: &[Entry] = &[
         "receivers - IR1 = IR2 - replica node",
         "Copa-ICN paper, figure 4",
     ),
-    lacks(
+    has(
         "topo-2",
-        "topo-1 with transfers in both directions",
+        "topo-1 with transfers in both directions: RN1 at IR1 and receivers at IR2, too",
         "Copa-ICN paper, figure 5",
     ),
     lacks(
         "line",
         "routers R1 - R2 - R3, server at R3, clients at R1",
         "ECD paper, figure 6",
+    ),
+];
+
+/// Versions of IP.
+pub const IP_VERSIONS: &[Entry] = &[
+    has("ipv4", "IPv4", "RFC 791"),
+    has("ipv6", "IPv6", "RFC 8200"),
+];
+
+/// Which way a flow's DATA goes.
+pub const DIRECTIONS: &[Entry] = &[
+    has(
+        "forward",
+        "receiver at IR1, replica node at IR2",
+        "Copa-ICN paper, figure 4",
+    ),
+    has(
+        "opposite",
+        "receiver at IR2, replica node at IR1",
+        "Copa-ICN paper, figure 5",
     ),
 ];
 

@@ -1,7 +1,7 @@
 //! The JSON Schema of scenario files, made from the model and the registries.
 
 use super::model::Scenario;
-use super::registry::{AQMS, Entry, RECOVERIES, TOPOLOGIES, TRANSPORTS};
+use super::registry::{AQMS, DIRECTIONS, Entry, IP_VERSIONS, RECOVERIES, TOPOLOGIES, TRANSPORTS};
 use crate::cc::registry::CONTROLLERS;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -56,7 +56,9 @@ pub fn schema() -> Value {
         list.push(Value::Null);
     }
     defs["Flow"]["properties"]["recovery"]["enum"] = recoveries;
+    defs["Flow"]["properties"]["direction"]["enum"] = names_of(DIRECTIONS);
     defs["Topology"]["properties"]["kind"]["enum"] = names_of(TOPOLOGIES);
+    defs["Topology"]["properties"]["ip"]["enum"] = names_of(IP_VERSIONS);
     let aqms = names_of(AQMS);
     defs["Bottleneck"]["properties"]["aqm"] = json!({
         "description": "Active queue management.",

@@ -42,6 +42,16 @@ impl Distribution {
         let _ = self.histogram.record(value.as_nanos() / 1000);
     }
 
+    /// Takes in all values of `other`.
+    pub fn add(&mut self, other: &Distribution) {
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        // Both grow by themselves, so that nothing is refused.
+        let _ = self.histogram.add(&other.histogram);
+    }
+
     /// How many values there were.
     pub const fn count(&self) -> u64 {
         self.count

@@ -42,13 +42,16 @@ struct Sample {
     delivered: Vec<u64>,
 }
 
-/// Watches starts and ends of flows and asks for their delivered bytes at the moments it needs.
+/// Watches starts and ends of the flows that share a bottleneck's direction and asks for their delivered bytes at the moments it needs.
 ///
 /// After [`Fairness::on_start`] and [`Fairness::on_end`] ask [`Fairness::next_bin`]; when that time
 /// has come (it may be now) call [`Fairness::on_bin`], which says the next one.
 #[derive(Debug, Clone)]
 pub struct Fairness {
     flows: Vec<Activity>,
+    /// Which flows count, and how many these are.
+    members: Vec<bool>,
+    count: usize,
     started: usize,
     active: usize,
     joins: Vec<Join>,
@@ -68,10 +71,13 @@ pub struct Fairness {
 }
 
 impl Fairness {
-    /// For so many flows.
-    pub fn new(flows: usize) -> Fairness {
+    /// For flows of which those with `true` share the bottleneck's direction; the others are left
+    /// out.
+    pub fn new(members: Vec<bool>) -> Fairness {
         Fairness {
-            flows: vec![Activity::default(); flows],
+            flows: vec![Activity::default(); members.len()],
+            count: members.iter().filter(|m| **m).count(),
+            members,
             started: 0,
             active: 0,
             joins: Vec::new(),
@@ -88,7 +94,7 @@ impl Fairness {
 
     /// Flow `flow` (from 0) starts.
     pub fn on_start(&mut self, flow: usize, now: Instant) {
-        if self.flows[flow].start.is_some() {
+        if self.flows[flow].start.is_some() || !self.members[flow] {
             return;
         }
         self.flows[flow].start = Some(now);
@@ -114,7 +120,7 @@ impl Fairness {
             self.align = true;
             self.bin = None;
         }
-        self.want_from = self.flows.len() >= 2 && self.active == self.flows.len();
+        self.want_from = self.count >= 2 && self.active == self.count;
     }
 
     /// Flow `flow` ends.
@@ -206,6 +212,7 @@ impl Fairness {
             return None;
         }
         let shares: Vec<f64> = (0..self.flows.len())
+            .filter(|&i| self.members[i])
             .map(|i| at(last, i).saturating_sub(at(&from.delivered, i)) as f64)
             .collect();
         jain_index(&shares)
@@ -230,7 +237,7 @@ mod tests {
         rate: impl Fn(usize, u64) -> u64,
     ) -> (Fairness, Vec<u64>) {
         let n = starts.len();
-        let mut fairness = Fairness::new(n);
+        let mut fairness = Fairness::new(vec![true; n]);
         let mut delivered = vec![0; n];
         for ms in 0..=until {
             let now = Instant::from_millis(ms);

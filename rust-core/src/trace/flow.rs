@@ -51,6 +51,12 @@ impl FlowMeter {
             .map(|ns| Duration::from_nanos(ns.round() as u64))
     }
 
+    /// Adds the samples of an earlier transfer, for the mean.
+    pub fn add(&mut self, other: &FlowMeter) {
+        self.samples += other.samples;
+        self.srtt_plot_sum += other.srtt_plot_sum;
+    }
+
     /// Its mean over all samples.
     pub fn srtt_plot_mean(&self) -> Option<Duration> {
         let mean = self.srtt_plot_sum / self.samples as f64;
@@ -75,6 +81,7 @@ mod tests {
             rtt: rtt_ms.map(Duration::from_millis),
             srtt: None,
             one_way: None,
+            one_way_zero: crate::units::OneWay::default(),
             snapshot: Snapshot::default(),
             completed: false,
             verified: false,

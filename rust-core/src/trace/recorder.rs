@@ -44,9 +44,30 @@ struct Link {
 struct Flow {
     start: Option<Instant>,
     end: Option<Instant>,
+    /// Whether the run ends without waiting for it.
+    background: bool,
+    /// Why it ended without being complete.
+    failure: Option<String>,
+    /// Completion times of its NDCs, with `repeat`.
+    completion_times: Vec<Duration>,
+    /// When its present NDC was begun.
+    begin: Option<Instant>,
+    /// What its earlier NDCs came to.
+    earlier: Option<Box<Earlier>>,
     /// Time and delivered bytes of its last row.
     last_row: Option<(Instant, Bytes)>,
     result: Option<FlowResult>,
+}
+
+/// What the completed NDCs of a flow that repeats come to.
+#[derive(Debug, Clone, Default)]
+struct Earlier {
+    delivered: Bytes,
+    in_order: Bytes,
+    stats: Stats,
+    meter: FlowMeter,
+    /// One of them was not what its name says.
+    unverified: bool,
 }
 
 /// A flow's last state, as far as the summary needs it.
@@ -84,20 +105,25 @@ pub struct Recorder {
     flows: Vec<Flow>,
     fairness: Fairness,
     duration: Instant,
-    clock_offset_ns: i64,
     first_start: Option<Instant>,
 }
 
 impl Recorder {
     /// Before the run of `cell`.
     pub fn new(cell: &Cell) -> Recorder {
-        let count = cell.scenario.flows.len();
+        let flows = &cell.scenario.flows;
         Recorder {
             links: Vec::new(),
-            flows: vec![Flow::default(); count],
-            fairness: Fairness::new(count),
+            flows: flows
+                .iter()
+                .map(|flow| Flow {
+                    background: flow.background,
+                    ..Flow::default()
+                })
+                .collect(),
+            // Opposite flows do not share the bottleneck's DATA direction.
+            fairness: Fairness::new(flows.iter().map(|f| f.direction == "forward").collect()),
             duration: Instant::ZERO + cell.scenario.duration.0,
-            clock_offset_ns: cell.scenario.clock.offset.nanos,
             first_start: None,
         }
     }
@@ -132,6 +158,7 @@ impl Recorder {
             return;
         }
         state.start = Some(now);
+        state.begin = Some(now);
         if self.first_start.is_none() {
             self.first_start = Some(now);
             self.links.iter_mut().for_each(|link| link.queue.start(now));
@@ -139,8 +166,8 @@ impl Recorder {
         self.fairness.on_start(flow, now);
     }
 
-    /// Flow `flow` ended: completed or given up.
-    pub fn on_end(&mut self, flow: usize, now: Instant) {
+    /// Flow `flow` ended: completed, or given up because of `failure` (empty if it is complete).
+    pub fn on_end(&mut self, flow: usize, now: Instant, failure: &str) {
         let Some(state) = self.flows.get_mut(flow) else {
             return;
         };
@@ -148,11 +175,40 @@ impl Recorder {
             return;
         }
         state.end = Some(now);
+        state.failure = (!failure.is_empty()).then(|| failure.to_owned());
         self.fairness.on_end(flow, now);
         // What happens after the last transfer is not part of the run.
-        if self.flows.iter().all(|f| f.end.is_some()) {
+        if self.all_ended() {
             self.links.iter_mut().for_each(|link| link.queue.stop(now));
         }
+    }
+
+    /// A flow that repeats has completed an NDC, in this last state, and begins the next one.
+    pub fn on_ndc(
+        &mut self,
+        flow: usize,
+        now: Instant,
+        step: &Step,
+        stats: &Stats,
+        meter: &FlowMeter,
+    ) {
+        let Some(state) = self.flows.get_mut(flow) else {
+            return;
+        };
+        if let Some(begin) = state.begin.replace(now) {
+            state.completion_times.push(now - begin);
+        }
+        let earlier = state.earlier.get_or_insert_default();
+        earlier.delivered += step.delivered;
+        earlier.in_order += step.in_order;
+        earlier.stats.add(stats);
+        earlier.meter.add(meter);
+        earlier.unverified |= !step.verified;
+    }
+
+    /// Whether every flow that the run waits for has ended.
+    fn all_ended(&self) -> bool {
+        self.flows.iter().all(|f| f.background || f.end.is_some())
     }
 
     /// When [`Recorder::on_bin`] is due: [`Instant::MAX`] for never, a past time for now.
@@ -174,11 +230,11 @@ impl Recorder {
         stats: &Stats,
         meter: &mut FlowMeter,
     ) -> FlowRow {
-        let offset = self.clock_offset_ns;
-        let last = self
-            .flows
-            .get_mut(flow)
-            .and_then(|f| f.last_row.replace((now, step.delivered)));
+        let state = self.flows.get_mut(flow);
+        let earlier = state.as_ref().and_then(|f| f.earlier.as_deref());
+        let delivered = step.delivered + earlier.map_or(Bytes::ZERO, |e| e.delivered);
+        let losses = stats.losses + earlier.map_or(0, |e| e.stats.losses);
+        let last = state.and_then(|f| f.last_row.replace((now, delivered)));
         FlowRow {
             now,
             flow: flow + 1,
@@ -189,12 +245,14 @@ impl Recorder {
             rtt: step.rtt,
             srtt: step.srtt,
             srtt_plot: meter.srtt_plot(),
-            one_way_ns: step.one_way.map(|d| d.as_nanos().saturating_sub(offset)),
-            delivered: step.delivered,
+            one_way_ns: step
+                .one_way
+                .map(|d| d.as_nanos().wrapping_sub(step.one_way_zero.as_nanos())),
+            delivered,
             goodput: last
                 .filter(|(then, _)| now > *then)
-                .map(|(then, before)| step.delivered.saturating_sub(before) / (now - then)),
-            losses: stats.losses,
+                .map(|(then, before)| delivered.saturating_sub(before) / (now - then)),
+            losses,
             queue_delay: step.snapshot.queue_delay,
             delta: step.snapshot.delta,
             phase: step.snapshot.phase,
@@ -231,16 +289,33 @@ impl Recorder {
         meter: &FlowMeter,
     ) {
         if step.completed {
-            self.on_end(flow, end);
+            self.on_end(flow, end, "");
         }
         let Some(state) = self.flows.get_mut(flow) else {
             return;
         };
+        let mut total;
+        let mut meter = *meter;
+        let (mut delivered, mut in_order) = (step.delivered, step.in_order);
+        let mut verified = step.verified;
+        let stats = match state.earlier.take() {
+            None => stats,
+            Some(earlier) => {
+                // An NDC that was not completed cannot be judged.
+                verified = !earlier.unverified;
+                delivered += earlier.delivered;
+                in_order += earlier.in_order;
+                meter.add(&earlier.meter);
+                total = earlier.stats;
+                total.add(stats);
+                &total
+            }
+        };
         state.result = Some(FlowResult {
             completed: step.completed,
-            verified: step.verified,
-            delivered: step.delivered,
-            in_order: step.in_order,
+            verified,
+            delivered,
+            in_order,
             rtt: DelaySummary::from(&stats.rtt),
             one_way: DelaySummary::from(&stats.one_way),
             srtt_mean: meter.srtt_plot_mean(),
@@ -269,10 +344,10 @@ impl Recorder {
         versions: Versions<'_>,
         events: u64,
     ) -> serde_json::Result<Summary> {
-        let all_ended = self.flows.iter().all(|f| f.end.is_some());
-        let last_end = self.flows.iter().filter_map(|f| f.end).max();
+        let waited = self.flows.iter().filter(|f| !f.background);
+        let last_end = waited.filter_map(|f| f.end).max();
         let end = match last_end {
-            Some(last) if all_ended => last.min(self.duration),
+            Some(last) if self.all_ended() => last.min(self.duration),
             _ => self.duration,
         };
         for link in &mut self.links {
@@ -327,7 +402,8 @@ impl Recorder {
         let bytes = count(|r| r.delivered.get());
         let until = flow.end.unwrap_or(run_end).min(run_end);
         let active = flow.start.map_or(Duration::ZERO, |start| until - start);
-        let completed = result.is_some_and(|r| r.completed);
+        let completed = result.is_some_and(|r| r.completed) && !given.repeat;
+        let times = &flow.completion_times;
         let seconds = |t: Instant| t.as_secs_f64();
         FlowSummary {
             id: i + 1,
@@ -343,6 +419,10 @@ impl Recorder {
             acked_mbps: mbps(count(|r| r.in_order.get()), run_end - Instant::ZERO),
             fct_s: match (flow.start, flow.end) {
                 (Some(start), Some(end)) if completed => Some((end - start).as_secs_f64()),
+                _ if !times.is_empty() => {
+                    let sum: f64 = times.iter().map(|t| t.as_secs_f64()).sum();
+                    Some(rounded(sum / times.len() as f64))
+                }
                 _ => None,
             },
             rtt_ms: result.map_or(DelaySummary::default(), |r| r.rtt),
@@ -359,6 +439,11 @@ impl Recorder {
                 .scenario
                 .verify
                 .then(|| result.is_some_and(|r| r.verified)),
+            failure: flow.failure.clone(),
+            ndcs: times.len() as u64 + u64::from(completed),
+            fcts_s: given
+                .repeat
+                .then(|| times.iter().map(|t| rounded(t.as_secs_f64())).collect()),
         }
     }
 }

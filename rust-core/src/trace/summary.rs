@@ -63,7 +63,7 @@ pub struct FlowSummary {
     pub start_s: Option<f64>,
     /// When it ended.
     pub end_s: Option<f64>,
-    /// Whether every byte arrived.
+    /// Whether every byte arrived; never so with `repeat`, which has no last byte.
     pub completed: bool,
     /// Application bytes that arrived, each counted once.
     pub bytes: u64,
@@ -71,7 +71,7 @@ pub struct FlowSummary {
     pub goodput_mbps: f64,
     /// Bits up to the first gap / run's duration.
     pub acked_mbps: f64,
-    /// Flow completion time: end - start.
+    /// Flow completion time: end - start; with `repeat` the mean over its NDCs.
     pub fct_s: Option<f64>,
     /// Round-trip times.
     pub rtt_ms: DelaySummary,
@@ -95,6 +95,13 @@ pub struct FlowSummary {
     pub unnecessary_window_cuts: u64,
     /// Whether the content is what its name says.
     pub verified: Option<bool>,
+    /// Why the transfer ended without being complete.
+    pub failure: Option<String>,
+    /// NDCs that were completed: 0 or 1, more with `repeat`.
+    pub ndcs: u64,
+    /// With `repeat`: the completion time of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fcts_s: Option<Vec<f64>>,
 }
 
 /// The distribution of a delay, milliseconds.

@@ -132,8 +132,8 @@ pub struct ReceiverConfig {
     pub ndc: Eid,
     /// Whether payload is real; it is then kept and checked against `ndc`.
     pub verify: bool,
-    /// The replica's clock minus ours, ns. It is taken out of the reported one-way delays and used
-    /// for nothing else.
+    /// The replica's clock minus the inputs' time, ns. It is taken out of the reported one-way
+    /// delays and used for nothing else.
     pub replica_clock_offset_ns: i64,
     /// The rest.
     pub options: ReceiverOptions,

@@ -35,6 +35,8 @@ pub struct Step {
     pub srtt: Option<Duration>,
     /// The last valid one-way sample, including the clocks' offset.
     pub one_way: Option<OneWay>,
+    /// What that sample would be without a delay: the clocks' difference, as far as it is known.
+    pub one_way_zero: OneWay,
     /// The controller's inner state.
     pub snapshot: Snapshot,
     /// Whether every byte has arrived.
@@ -91,6 +93,9 @@ pub struct Receiver {
     rtt: RttEstimator,
     rate: DeliveryRate,
     one_way: Option<OneWay>,
+    one_way_zero: OneWay,
+    /// What this node's clock is ahead of the time that the inputs give, ns.
+    clock_error_ns: i64,
     pacer: Pacer,
     /// When new data last arrived.
     progress_at: Instant,
@@ -131,6 +136,8 @@ impl Receiver {
             last_cut: LastCut::default(),
             rate: DeliveryRate::new(Instant::ZERO),
             one_way: None,
+            one_way_zero: OneWay::default(),
+            clock_error_ns: 0,
             pacer: Pacer::default(),
             progress_at: Instant::ZERO,
             window_limited: [true; 2],
@@ -152,6 +159,12 @@ impl Receiver {
             self.request(now);
         }
         self.finish(now)
+    }
+
+    /// From now on, this node's clock is `error_ns` ahead of the time that the inputs give. Only
+    /// one-way samples are taken with that clock.
+    pub const fn set_clock_error(&mut self, error_ns: i64) {
+        self.clock_error_ns = error_ns;
     }
 
     /// A packet arrived.
@@ -245,6 +258,7 @@ impl Receiver {
             rtt: self.rtt.latest(),
             srtt: self.rtt.smoothed(),
             one_way: self.one_way,
+            one_way_zero: self.one_way_zero,
             snapshot: self.controller.snapshot(),
             completed: self.phase == Phase::Completed,
             verified: self.verified,

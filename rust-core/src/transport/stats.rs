@@ -36,3 +36,42 @@ pub struct Stats {
     /// Valid DATA for another device, or of another NDC.
     pub misdirected: u64,
 }
+
+impl Stats {
+    /// Adds what another transfer counted.
+    pub fn add(&mut self, other: &Stats) {
+        // Without "..", so that a new field is not forgotten here.
+        let Stats {
+            rtt,
+            srtt,
+            one_way,
+            requests,
+            data,
+            losses,
+            retransmissions,
+            duplicates,
+            spurious_losses,
+            timeouts,
+            marks,
+            window_cuts,
+            unnecessary_window_cuts,
+            malformed,
+            misdirected,
+        } = other;
+        self.rtt.add(rtt);
+        self.srtt.add(srtt);
+        self.one_way.add(one_way);
+        self.requests += requests;
+        self.data += data;
+        self.losses += losses;
+        self.retransmissions += retransmissions;
+        self.duplicates += duplicates;
+        self.spurious_losses += spurious_losses;
+        self.timeouts += timeouts;
+        self.marks += marks;
+        self.window_cuts += window_cuts;
+        self.unnecessary_window_cuts += unnecessary_window_cuts;
+        self.malformed += malformed;
+        self.misdirected += misdirected;
+    }
+}

@@ -29,6 +29,13 @@ def more_than(value: Estimate, bound: float, nothing: float = 0.0) -> Verdict:
     return Verdict.PARTLY if value.low > nothing else Verdict.NOT_REPRODUCED
 
 
+def more_than_one(value: Estimate) -> Verdict:
+    """The verdict on "grows", for a ratio: surely, on average only, or not."""
+    if value.low > 1:
+        return Verdict.REPRODUCED
+    return Verdict.PARTLY if value.mean > 1 else Verdict.NOT_REPRODUCED
+
+
 def about(value: float, expected: float, share: float = ABOUT) -> Verdict:
     """The verdict on "about `expected`"."""
     near = abs(value - expected) <= share * abs(expected) * (1 + 1e-12)
@@ -47,6 +54,13 @@ def at_most(value: Estimate, bound: float) -> Verdict:
     if value.high <= bound:
         return Verdict.REPRODUCED
     return Verdict.PARTLY if value.mean <= bound else Verdict.NOT_REPRODUCED
+
+
+def within(value: Estimate, low: float, high: float) -> Verdict:
+    """Whether a value lies from `low` to `high`: surely, on average only, or not."""
+    if value.low >= low and value.high <= high:
+        return Verdict.REPRODUCED
+    return Verdict.PARTLY if low <= value.mean <= high else Verdict.NOT_REPRODUCED
 
 
 def below(one: Estimate, other: Estimate) -> Verdict:

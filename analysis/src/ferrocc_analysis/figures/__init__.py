@@ -4,6 +4,8 @@ All functions return matplotlib objects and write nothing, but for `save`, which
 atomically.
 """
 
+from matplotlib.figure import Figure
+
 from .grid import overview, time_figure
 from .panels import KINDS, Kind, draw_panel
 from .points import Mark, Panel, Points, bars, curves
@@ -12,6 +14,7 @@ from .save import FORMATS, save
 __all__ = [
     "FORMATS",
     "KINDS",
+    "Figure",
     "Kind",
     "Mark",
     "Panel",

@@ -276,8 +276,8 @@ def footer(figure: Figure, cells: Sequence[Sequence[Run]], *, spread: str = "ban
         seeds = each([f"seed {r.seed} run {r.run}" for r in runs])
         what = seeds if len(set(seeds.split(", "))) <= 2 else "1 run each"
     else:
-        spread = str(counts[0]) if len(counts) == 1 else f"{counts[0]}-{counts[-1]}"
-        what = f"mean of {spread} runs, {spread}: 95 % confidence"
+        number = str(counts[0]) if len(counts) == 1 else f"{counts[0]}-{counts[-1]}"
+        what = f"mean of {number} runs, {spread}: 95 % confidence"
     scenarios = list(dict.fromkeys(r.scenario for r in runs))
     shown = ", ".join(scenarios) if len(scenarios) <= 3 else f"{len(scenarios)} scenarios"
     parts = [

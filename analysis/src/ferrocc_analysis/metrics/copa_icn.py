@@ -30,6 +30,8 @@ from .base import (
 #: The interval over which fairness among four flows is judged, in seconds.
 FOUR_FLOWS_FROM_S: Final = 8.1
 FOUR_FLOWS_END_S: Final = 10.0
+#: Time between two joins of these.
+BETWEEN_JOINS_S: Final = 2.0
 #: The first flow's start-up, which its smallest in-flight leaves out, in seconds.
 START_UP_S: Final = 1.0
 #: Length that a run needs to stand in for a convergence that never came, in seconds.
@@ -194,21 +196,26 @@ def convergence_time(run: Run) -> Value:
     "convergence_within_joins",
     claims=["C6-fig10"],
     unit="s",
-    formula="mean over joins of min(converged_s, next join or 10 s) - t_s",
+    formula="mean over joins of min(converged_s - t_s, time to the next join, 2 s)",
 )
 def convergence_within_joins(run: Run) -> Value:
-    """How long shares stay unequal after a join, the next join at most; `parts` by join."""
+    """How long shares stay unequal after a join, at most until the next join; `parts` by join.
+
+    The last join has the time that the others have, so that joins can be compared.
+    """
     joins = run.summary["fairness"]["joins"]
     if not joins:
         raise NotApplicable("no flow joined another")
     times = [float(j["t_s"]) for j in joins]
     parts, notes = [], []
-    for join, begin, end in zip(joins, times, [*times[1:], FOUR_FLOWS_END_S], strict=True):
-        if join["converged_s"] is None:
-            notes.append(f"not converged when the next flow joined after {begin:.1f} s")
-            parts.append(end - begin)
+    for join, begin, end in zip(joins, times, [*times[1:], math.inf], strict=True):
+        most = min(end - begin, BETWEEN_JOINS_S)
+        converged = join["converged_s"]
+        if converged is None or float(converged) - begin > most:
+            notes.append(f"not converged {most:.1f} s after the join at {begin:.1f} s")
+            parts.append(most)
         else:
-            parts.append(float(join["converged_s"]) - begin)
+            parts.append(float(converged) - begin)
     return Value(sum(parts) / len(parts), tuple(notes), tuple(parts))
 
 

@@ -121,14 +121,17 @@ impl Receiver {
                 self.stats.srtt.record(srtt);
             }
         }
-        let one_way = arrival
-            .timestamp_ns
-            .filter(|_| valid)
-            .map(|sent| OneWay::between(sent, now.as_nanos() as i64));
+        let one_way = arrival.timestamp_ns.filter(|_| valid).map(|sent| {
+            let clock_ns = (now.as_nanos() as i64).wrapping_add(self.clock_error_ns);
+            OneWay::between(sent, clock_ns)
+        });
         if let Some(one_way) = one_way {
             self.one_way = Some(one_way);
-            let zero = OneWay::from_nanos(self.config.replica_clock_offset_ns.saturating_neg());
-            self.stats.one_way.record(one_way.saturating_above(zero));
+            let error = self.clock_error_ns;
+            self.one_way_zero =
+                OneWay::from_nanos(error.wrapping_sub(self.config.replica_clock_offset_ns));
+            let delay = one_way.saturating_above(self.one_way_zero);
+            self.stats.one_way.record(delay);
         }
         let bytes = length(t);
         let (rate, round_start) = self.rate.on_data(now, bytes, &t.send, self.rtt.min());

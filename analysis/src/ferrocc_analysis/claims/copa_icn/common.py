@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
+from ... import palette
+from ...runs import Run
+from ..clauses import by_controller
 from ..model import Scale
 
 PAPER: Final = "copa-icn"
@@ -24,9 +28,23 @@ JITTER: Final = (
 
 #: The algorithms of the paper's Figures 6 to 8.
 FOUR: Final = ("copa-icn", "bbr", "cubic", "newreno")
+#: Those of its section 5.3.
+TWO: Final = ("copa-icn", "copa")
 
 
 def numbers(scale: Scale) -> tuple[int, ...]:
     """The run numbers at `scale`: two, five or ten."""
     count = {Scale.QUICK: 2, Scale.DEFAULT: 5, Scale.FULL: 10}[scale]
     return tuple(range(1, count + 1))
+
+
+def name_of(controller: str) -> str:
+    """The algorithm's name in text."""
+    return palette.controller(controller).name
+
+
+def in_order(runs: Iterable[Run], controllers: Iterable[str] = FOUR) -> list[Run]:
+    """`runs` algorithm by algorithm: first `controllers`, then the others."""
+    groups = by_controller(runs)
+    first = [c for c in controllers if c in groups]
+    return [run for c in [*first, *(c for c in groups if c not in first)] for run in groups[c]]

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCENARIO_FLOW_H
+#define SCENARIO_FLOW_H
+
+#include "ns3/callback.h"
+#include "ns3/event-id.h"
+#include "ns3/ptr.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ferrocc
+{
+namespace scenario
+{
+struct FlowSpec;
+struct RunSpec;
+} // namespace scenario
+
+namespace trace
+{
+struct RunWriter;
+} // namespace trace
+} // namespace ferrocc
+
+namespace ns3
+{
+
+class IcnReceiver;
+class ScenarioNetwork;
+class ScenarioReplicas;
+
+/**
+ * @ingroup ferrocc
+ *
+ * A transfer of a scenario: one NDC, or with `repeat` one after the other, and its part of the
+ * output.
+ */
+class ScenarioFlow
+{
+  public:
+    /// What all flows of a run share; all of it lives as long as they.
+    struct Environment
+    {
+        const ferrocc::scenario::RunSpec& run; //!< What to run.
+        const ScenarioNetwork& network;        //!< The network.
+        ScenarioReplicas& replicas;            //!< The replicas, which get the content.
+        ferrocc::trace::RunWriter& writer;     //!< The output.
+        Callback<void> onChange;               //!< Called when a flow has started or ended.
+    };
+
+    /**
+     * Builds the receiver of its first NDC, and schedules it.
+     *
+     * @param environment What it shares with other flows.
+     * @param spec What it does; lives as long as this object.
+     * @param index Its number, from 0.
+     * @param startNs When it starts, nanoseconds.
+     * @throws std::exception (a rust::Error) if its controller cannot be built.
+     */
+    ScenarioFlow(const Environment& environment,
+                 const ferrocc::scenario::FlowSpec& spec,
+                 uint32_t index,
+                 uint64_t startNs);
+    ~ScenarioFlow();
+
+    ScenarioFlow(const ScenarioFlow&) = delete;
+    ScenarioFlow& operator=(const ScenarioFlow&) = delete;
+
+    /// Writes a row, if it goes on.
+    void Sample();
+
+    /// Writes its last state, if it has not ended, and lets go of everything.
+    void Finish();
+
+    /**
+     * @return Whether the run need not wait for it: it has ended, or is in the background.
+     */
+    bool IsDone() const;
+
+    /**
+     * @return Bytes delivered so far, of all its NDCs.
+     */
+    uint64_t GetDelivered() const;
+
+  private:
+    /// Makes the receiver of the next NDC.
+    void Prepare();
+    /// It starts now.
+    void Start();
+    /// It is given up now.
+    void Stop();
+    /// Begins the NDC after the one that is complete.
+    void Next();
+    /// Makes the next receiver if an NDC is complete and already counted, and another one follows.
+    void LeaveCompleted();
+    /// Ends it. @param value For the event. @param failure Why it is not complete, or empty.
+    void End(double value, const std::string& failure);
+    /// Connects the trace sources that make rows of events.csv.
+    void TraceEvents();
+    /// The last byte of an NDC has arrived. @param receiver The receiver.
+    void OnCompleted(Ptr<IcnReceiver> receiver);
+    /// Units were declared lost. @param before The count before. @param now The count.
+    void OnLosses(uint64_t before, uint64_t now);
+    /// The retransmission timer expired. @param before The count before. @param now The count.
+    void OnTimeouts(uint64_t before, uint64_t now);
+    /// The window was reduced. @param before The count before. @param now The count.
+    void OnWindowCuts(uint64_t before, uint64_t now);
+    /// The controller's phase changed. @param before The phase before. @param now The phase.
+    void OnState(uint8_t before, uint8_t now);
+    /// Writes an event. @param kind Its kind. @param value Its value. @param text Its text.
+    void Write(const char* kind, double value, const std::string& text);
+
+    /// Where it is.
+    enum class Progress
+    {
+        WAITING, //!< Not started.
+        RUNNING, //!< Started.
+        ENDED,   //!< Its last state has been written.
+    };
+
+    const Environment& m_environment;          //!< What it shares with other flows.
+    const ferrocc::scenario::FlowSpec& m_spec; //!< What it does.
+    uint32_t m_index;                          //!< Its number, from 0.
+    uint64_t m_ndcs{0};                        //!< NDCs that are complete.
+    uint64_t m_delivered{0};                   //!< Bytes of these.
+    uint64_t m_timeouts{0};                    //!< Timeouts so far.
+    uint64_t m_windowCuts{0};                  //!< Reductions of the window so far.
+    Ptr<IcnReceiver> m_receiver;               //!< The receiver of the present NDC.
+    Progress m_progress{Progress::WAITING};    //!< See Progress.
+    EventId m_stop;                            //!< The end, if one is set.
+};
+
+} // namespace ns3
+
+#endif /* SCENARIO_FLOW_H */

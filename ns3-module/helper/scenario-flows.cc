@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "scenario-flows.h"
+
+#include "ferrocc-ffi/src/scenario.rs.h"
+#include "ferrocc-ffi/src/trace.rs.h"
+#include "scenario-streams.h"
+
+#include "ns3/random-variable-stream.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace ns3
+{
+
+/// What the transfers do; their type is known to this file only.
+struct ScenarioFlows::Specs
+{
+    rust::Vec<ferrocc::scenario::FlowSpec> flows; //!< By index.
+};
+
+ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
+                             const ferrocc::scenario::RunSpec& spec,
+                             const ScenarioNetwork& network,
+                             ScenarioReplicas& replicas,
+                             ferrocc::trace::RunWriter& writer)
+    : m_specs(std::make_unique<Specs>(Specs{cell.flows()})),
+      m_environment{spec, network, replicas, writer, MakeCallback(&ScenarioFlows::OnChange, this)}
+{
+    auto jitter = CreateObject<UniformRandomVariable>();
+    jitter->SetStream(STREAM_JITTER);
+    for (const auto& flow : m_specs->flows)
+    {
+        uint64_t start = flow.start_ns;
+        if (flow.start_jitter_ns > 0)
+        {
+            start += static_cast<uint64_t>(
+                jitter->GetValue(0.0, static_cast<double>(flow.start_jitter_ns)));
+        }
+        const auto index = static_cast<uint32_t>(m_flows.size());
+        m_flows.push_back(std::make_unique<ScenarioFlow>(m_environment, flow, index, start));
+    }
+}
+
+ScenarioFlows::~ScenarioFlows() = default;
+
+void
+ScenarioFlows::Sample()
+{
+    for (const auto& flow : m_flows)
+    {
+        flow->Sample();
+    }
+}
+
+void
+ScenarioFlows::Finish()
+{
+    for (const auto& flow : m_flows)
+    {
+        flow->Finish();
+    }
+}
+
+void
+ScenarioFlows::OnChange()
+{
+    ScheduleBin();
+    const auto isDone = [](const auto& flow) { return flow->IsDone(); };
+    if (std::all_of(m_flows.begin(), m_flows.end(), isDone))
+    {
+        // What still travels belongs to nobody: the counters of links end with the flows.
+        Simulator::Stop();
+    }
+}
+
+void
+ScenarioFlows::ScheduleBin()
+{
+    m_bin.Cancel();
+    const uint64_t due = m_environment.writer.next_bin_ns();
+    if (due != std::numeric_limits<uint64_t>::max())
+    {
+        const auto now = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
+        m_bin = Simulator::Schedule(NanoSeconds(due > now ? due - now : 0),
+                                    &ScenarioFlows::OnBin,
+                                    this);
+    }
+}
+
+void
+ScenarioFlows::OnBin()
+{
+    m_delivered.clear();
+    for (const auto& flow : m_flows)
+    {
+        m_delivered.push_back(flow->GetDelivered());
+    }
+    m_environment.writer.on_bin(static_cast<uint64_t>(Simulator::Now().GetNanoSeconds()),
+                                {m_delivered.data(), m_delivered.size()});
+    ScheduleBin();
+}
+
+} // namespace ns3

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCENARIO_LINKS_H
+#define SCENARIO_LINKS_H
+
+#include "link-monitor.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ferrocc
+{
+namespace trace
+{
+struct RunWriter;
+} // namespace trace
+} // namespace ferrocc
+
+namespace ns3
+{
+
+/**
+ * @ingroup ferrocc
+ *
+ * The directions of links that a scenario watches, and their part of its output.
+ */
+class ScenarioLinks
+{
+  public:
+    /**
+     * Watches nothing yet.
+     *
+     * @param writer The output.
+     */
+    explicit ScenarioLinks(ferrocc::trace::RunWriter& writer);
+
+    /**
+     * Watches both directions of a bottleneck.
+     *
+     * @param link The link; end 0 sends the DATA.
+     * @param name Its name; that of the other direction ends in "-reverse".
+     * @param names The names of the nodes at its ends.
+     * @param rate Its rate.
+     */
+    void Watch(const Link& link,
+               const std::string& name,
+               const std::array<std::string, 2>& names,
+               DataRate rate);
+
+    /// Writes a row for each direction.
+    void Sample();
+
+    /// Writes the last counters.
+    void Finish();
+
+  private:
+    /// A watched direction.
+    struct Direction
+    {
+        ferrocc::trace::RunWriter& writer; //!< The output.
+        uint32_t index;                    //!< Its number in the output.
+        LinkMonitor monitor;               //!< What watches it.
+
+        /// The queue changed. @param packets How many wait. @param bytes How many bytes.
+        void OnQueue(uint32_t packets, uint32_t bytes);
+    };
+
+    ferrocc::trace::RunWriter& m_writer;                  //!< The output.
+    std::vector<std::unique_ptr<Direction>> m_directions; //!< The watched directions.
+};
+
+} // namespace ns3
+
+#endif /* SCENARIO_LINKS_H */

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCENARIO_STREAMS_H
+#define SCENARIO_STREAMS_H
+
+#include <cstdint>
+
+/**
+ * @file
+ * @ingroup ferrocc
+ *
+ * Which streams of random numbers the parts of a scenario draw from. They are given out in fixed
+ * blocks, so that one more flow or link does not change what the others draw.
+ */
+
+namespace ns3
+{
+
+/// Start jitters, one after the other.
+constexpr int64_t STREAM_JITTER = 1;
+/// Losses and reordering of the links.
+constexpr int64_t STREAM_LINKS = 1000;
+/// One for the controller of each flow's first NDC, then as many for the second NDCs, and so on.
+constexpr int64_t STREAM_FLOWS = 1'000'000;
+/// The most flows of a scenario: the size of these blocks.
+constexpr int64_t MAX_FLOWS = 100'000;
+
+} // namespace ns3
+
+#endif /* SCENARIO_STREAMS_H */

@@ -1,0 +1,61 @@
+//! The transfers.
+
+use super::{Algorithm, FlowClock};
+use crate::scenario::quantity::{Jitter, SizeText, TimeText};
+use crate::units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One transfer of one NDC.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Flow {
+    /// Name in tables and figures, unique. Default: `flow-1`, `flow-2`, ...
+    pub name: Option<String>,
+    /// `icn` or `tcp`.
+    pub transport: String,
+    /// The congestion controller.
+    pub controller: Algorithm,
+    /// How a TCP sender judges duplicate ACKs; not for `icn`.
+    pub recovery: Option<String>,
+    /// `forward`: from the replica node at IR2, as all flows of topo-1; `opposite`: the receiver
+    /// is at IR2 and fetches from the replica node at IR1 (topo-2 only).
+    pub direction: String,
+    /// Propagation delay, one way, added to the link of the flow's receiver node.
+    pub extra_delay: TimeText,
+    /// The clock of the flow's receiver node.
+    pub clock: FlowClock,
+    /// First request.
+    pub start: TimeText,
+    /// Added to `start`: a random delay, uniform from zero to this.
+    pub start_jitter: Jitter,
+    /// When the transfer is given up. Default: never.
+    pub stop: Option<TimeText>,
+    /// Size of its NDC. Default: unlimited.
+    pub size: Option<SizeText>,
+    /// Whether, when the NDC is complete, the next one of the same size is fetched, from the
+    /// beginning of congestion control.
+    pub repeat: bool,
+    /// Whether the run ends without waiting for this flow. At least one flow is waited for.
+    pub background: bool,
+}
+
+impl Default for Flow {
+    fn default() -> Flow {
+        Flow {
+            name: None,
+            transport: "icn".to_owned(),
+            controller: Algorithm::named("copa-icn"),
+            recovery: None,
+            direction: "forward".to_owned(),
+            extra_delay: TimeText(Duration::ZERO),
+            clock: FlowClock::default(),
+            start: TimeText(Duration::from_millis(100)),
+            start_jitter: Jitter::Time(Duration::ZERO),
+            stop: None,
+            size: None,
+            repeat: false,
+            background: false,
+        }
+    }
+}
