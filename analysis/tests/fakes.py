@@ -154,7 +154,7 @@ CLAIMS = [
     claim("A3-fig3", need(), need('fail="too bad"')),
     claim("A4-fig4", need(scenario="fake/unknown")),
     claim("A5-fig5", need("goodput=5"), verdict=Verdict.PARTLY),
-    claim("A6-long", need("sleep=0.3", runs=tuple(range(1, 13)))),
+    claim("A6-long", need("sleep=0.2", runs=tuple(range(1, 9)))),
     claim("B1-fig1", need("goodput=11")),
 ]
 STUDIES = [claim("study-a", need("goodput=3"), kind=Study)]

@@ -82,7 +82,7 @@ def execute(
                     time.sleep(_LOOK_S)
                 look()
             finally:
-                _end(process)
+                _end(process, folder)
     finally:
         if progress:
             progress.clear()
@@ -141,22 +141,16 @@ def _start(plan: Path, folder: Folder, jobs: int, output: Any) -> subprocess.Pop
     )
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends what is left of Snakemake and its jobs: these in order, so that their runs can tidy up."""
+def _end(process: subprocess.Popen[bytes], folder: Folder) -> None:
+    """Ends what is left of Snakemake and its jobs; these in order, for their runs to tidy up."""
     # It has nothing to tidy up, and must not start another job.
     process.kill()
+    process.wait()
     for signum in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signum)
-        until = time.monotonic() + _GRACE_S
-        while time.monotonic() < until:
-            process.poll()
-            try:
-                os.killpg(process.pid, 0)
-            except (ProcessLookupError, PermissionError):
-                process.wait()
-                return
-            time.sleep(0.02)
+        if folder.wait_for_jobs(_GRACE_S):
+            return
 
 
 @contextlib.contextmanager
