@@ -15,7 +15,7 @@ from typing import Final
 from . import report
 from .campaign import Build, Cell, CostModel, Failure, Folder, Planned, batches, execute, plan
 from .campaign.folder import size_bytes
-from .campaign.progress import Progress, duration
+from .campaign.progress import Progress, duration, status
 from .claims import REGISTRY, STUDIES, Claim, Need, Results, Scale, Study
 from .claims.registry import select, select_studies
 from .errors import InputError
@@ -86,8 +86,11 @@ def reproduce(wanted: Order) -> int:
         _print_failures(failures, folder)
         store = Store(folder.judged)
         entries = []
-        for study in wanted.studies:
-            entries.append(_judge(study, needs[study.id], planned, failures, wanted, folder, store))
+        for number, study in enumerate(wanted.studies, 1):
+            with status(f"judging {study.id} ({number} of {len(wanted.studies)})"):
+                entries.append(
+                    _judge(study, needs[study.id], planned, failures, wanted, folder, store)
+                )
         _write(wanted, store)
         print(_summary(entries, wanted, folder))
     return _status(entries)

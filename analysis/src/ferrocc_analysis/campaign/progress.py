@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TextIO
 
@@ -60,6 +61,21 @@ class Progress:
             self.stream.write("\r\033[K")
             self.stream.flush()
             self._shown = ""
+
+
+@contextlib.contextmanager
+def status(text: str) -> Iterator[None]:
+    """Shows what is going on meanwhile, if standard error is a terminal."""
+    terminal = sys.stderr.isatty()
+    if terminal:
+        sys.stderr.write(f"\r{text}\033[K")
+        sys.stderr.flush()
+    try:
+        yield
+    finally:
+        if terminal:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
 
 
 def duration(seconds: float) -> str:
