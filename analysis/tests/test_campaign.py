@@ -49,7 +49,7 @@ def build(runner):
 
 @pytest.fixture
 def folder(tmp_path):
-    folder = Folder(tmp_path / "out" / "campaign")
+    folder = Folder(tmp_path / "out: {it's} #1" / "campaign")
     with folder.held():
         yield folder
 
