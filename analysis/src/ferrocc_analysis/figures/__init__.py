@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from .grid import overview, time_figure
 from .panels import KINDS, Kind, draw_panel
-from .points import Mark, Panel, Points, bars, curves
+from .points import Mark, Panel, Points, bars, curves, flow_figure
 from .save import FORMATS, save
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "bars",
     "curves",
     "draw_panel",
+    "flow_figure",
     "overview",
     "save",
     "time_figure",

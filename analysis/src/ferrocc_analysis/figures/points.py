@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -13,14 +13,18 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from .. import palette
+from .. import palette, stats
 from ..runs import Run, group_cells
 from ..stats import Estimate
 from . import grid, style
+from .panels import KINDS, Window
 
 #: Panels beside each other at most.
 _MOST_COLUMNS = 3
 _PANEL_IN = 1.9
+#: A line with more points than this has so many markers.
+_MANY = 30
+_MARKERS_PER_LINE = 8
 #: Share of a group's width that its bars take together.
 _BARS_SHARE = 0.8
 #: Fill of bars of one colour, so that colour is not all that tells them.
@@ -71,6 +75,7 @@ def curves(
     log_x: bool = False,
     from_zero: bool = True,
     ticks: Sequence[float] = (),
+    share_x: bool = False,
 ) -> Figure:
     """Lines with 95 % bands over a parameter, a panel each; `runs` are named in the footer.
 
@@ -78,7 +83,7 @@ def curves(
     unless panels have labels of their own.
     """
     with mpl.rc_context(style.RC):
-        figure, axes = _panels(panels)
+        figure, axes = _panels(panels, share_x=share_x)
         for ax, panel in zip(axes, panels, strict=True):
             for i, points in enumerate(panel.points):
                 _curve(ax, points, i)
@@ -127,15 +132,45 @@ def bars(panels: Sequence[Panel], ylabel: str, runs: Sequence[Run]) -> Figure:
     return figure
 
 
-def _panels(panels: Sequence[Panel]) -> tuple[Figure, list[Axes]]:
+def flow_figure(
+    panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[Run]]]]],
+    kind: str,
+    index: int,
+    window: Window | None = None,
+) -> Figure:
+    """`kind` (a key of `KINDS`) over time for flow number `index` of several cells laid over each
+    other: each panel is a title with (label, the cell's runs). Line styles tell the cells.
+    """
+    drawn: list[Panel] = []
+    everything: list[Run] = []
+    for title, cells in panels:
+        points = []
+        for i, (label, runs) in enumerate(cells):
+            everything += runs
+            span = window or (0.0, max(r.duration_s for r in runs))
+            least = KINDS[kind].least_bin_s
+            width = stats.bin_width(runs[0].interval_s, span[1] - span[0], least)
+            series = stats.cut(KINDS[kind].series(runs, index, width), span)
+            columns = (series.value, series.low, series.high)
+            values = [
+                Estimate(float(m), float(a), float(b), len(runs))
+                for m, a, b in zip(*columns, strict=True)
+            ]
+            look = palette.controller(runs[0].flows[index].controller)
+            points.append(Points(label, look, values, [float(t) for t in series.time_s], variant=i))
+        drawn.append(Panel(title, points))
+    return curves(drawn, "Time (s)", KINDS[kind].label, everything, share_x=True)
+
+
+def _panels(panels: Sequence[Panel], *, share_x: bool = False) -> tuple[Figure, list[Axes]]:
     columns = 2 if len(panels) == 4 else min(len(panels), _MOST_COLUMNS)
     rows = -(-len(panels) // columns)
     width = style.COLUMN_IN * 1.3 if columns == 1 else style.PAGE_IN
     own = any(p.ylabel for p in panels)
     size = (width, 1.0 + (_PANEL_IN if columns > 1 else 2.1) * rows)
-    figure, axes = grid.new_figure(
-        rows, columns, size, sharex="none", sharey="none" if own else "all"
-    )
+    sharex: Literal["none", "all"] = "all" if share_x else "none"
+    sharey: Literal["none", "all"] = "none" if own else "all"
+    figure, axes = grid.new_figure(rows, columns, size, sharex=sharex, sharey=sharey)
     flat = list(axes.flat)
     for ax in flat[len(panels) :]:
         ax.remove()
@@ -156,6 +191,7 @@ def _curve(ax: Axes, points: Points, index: int) -> None:
             zorder=2 + 0.01 * index,
         )
         return
+    every = max(1, len(points.values) // _MARKERS_PER_LINE) if len(points.values) > _MANY else 1
     ax.plot(
         points.x,
         [v.mean for v in points.values],
@@ -164,6 +200,7 @@ def _curve(ax: Axes, points: Points, index: int) -> None:
         marker=look.marker or None,
         markerfacecolor=look.color if points.variant % 2 == 0 else "white",
         markeredgewidth=0.7,
+        markevery=(index * every // 3, every),
         zorder=3 + 0.01 * index,
     )
     if any(v.known for v in points.values):
@@ -206,16 +243,24 @@ def _finish(
         start = ax.get_subplotspec().colspan.start  # type: ignore[union-attr]
         if panel.ylabel or start == min(first_column):
             ax.set_ylabel(panel.ylabel or ylabel)
-        if from_zero and ax.get_ylim()[0] > 0:
+        positive = all(v.mean >= 0 for points in panel.points for v in points.values)
+        if from_zero and positive:
             ax.set_ylim(bottom=0)
     figure.align_ylabels(list(axes))
 
 
 def _legend(figure: Figure, panels: Sequence[Panel], *, as_bars: bool) -> None:
     handles: dict[str, Line2D | Patch] = {}
+    looks: dict[str, set[palette.Style]] = {}
+    for panel in panels:
+        for points in panel.points:
+            looks.setdefault(points.label, set()).add(points.look)
     for panel in panels:
         for points in panel.points:
             look = points.look
+            if len(looks[points.label]) > 1:
+                # What looks differ in is said by the panels' titles.
+                look = palette.Style(style.INK, "", look.name)
             if as_bars:
                 handle: Line2D | Patch = Patch(
                     facecolor=look.color,

@@ -484,3 +484,11 @@ def window_of_added_delay(run: Run) -> float:
     since, until = settled_interval(run)
     rate = goodput_mbps(run, run.flows[0], since, until)
     return rate * 1e6 / 8 * added / run.payload_bytes
+
+
+def window_range(run: Run) -> tuple[float, float]:
+    """The first flow's smallest and largest window over [5 s, end - 1 s], packets."""
+    rows = between(run.flow(run.flows[0]), *settled_interval(run))
+    ends = (pl.col("window_bytes").min(), pl.col("window_bytes").max())
+    least, most = (statistic(rows, end) / run.payload_bytes for end in ends)
+    return least, most

@@ -13,6 +13,8 @@ from .common import FOUR, in_order, name_of, numbers
 
 SETTINGS: Final = {"a": "copa-icn/buffer-a", "b": "copa-icn/buffer-b"}
 _TITLES: Final = {"a": "(a) 20 Mbps, 30 ms", "b": "(b) 60 Mbps, 50 ms"}
+#: Buffers in packets that are marked on the axis.
+_TICKS: Final = (30, 100, 300, 1000)
 
 
 def needs(scale: Scale) -> tuple[Need, ...]:
@@ -70,5 +72,5 @@ def draw(results: Results, metric: str, ylabel: str, caption: str) -> list[tuple
         panels.append(Panel(_TITLES[letter], points))
     if not panels:
         return []
-    figure = curves(panels, "Buffer (packets)", ylabel, all_runs, log_x=True)
+    figure = curves(panels, "Buffer (packets)", ylabel, all_runs, log_x=True, ticks=_TICKS)
     return [(caption, figure)]
