@@ -146,6 +146,15 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert fakes.started(runner) == []
 
 
+def test_a_report_that_cannot_be_written_is_one_line(call, tmp_path):
+    (tmp_path / "out" / "report" / "index.html").mkdir(parents=True)
+    status, _, err = call("B1")
+    assert status == 2
+    assert err.startswith("error: --out: ")
+    assert "index.html" in err
+    assert err.count("\n") == 1
+
+
 # Ends that nobody wanted.
 
 
