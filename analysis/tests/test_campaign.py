@@ -271,6 +271,16 @@ def test_progress_elsewhere_is_a_line_every_half_minute_at_most():
     assert lines[0] == "1 of 4 runs, 25% of 2 min core time, 2 min left"
 
 
+def test_the_first_runs_do_not_decide_how_long_the_rest_takes():
+    now = [0.0]
+    progress = Progress(10, 100.0, 50.0, io.StringIO(), lambda: now[0])
+    assert progress.left_s(0.0) == 50.0
+    now[0] = 10.0
+    assert progress.left_s(5.0) == pytest.approx(0.2 * 200 + 0.8 * 50 - 10)
+    assert progress.left_s(25.0) == pytest.approx(30)
+    assert progress.left_s(100.0) == 0.0
+
+
 def test_times_are_for_people():
     assert [duration(s) for s in (0.2, 59.4, 59.6, 3599, 8000)] == [
         "0 s",

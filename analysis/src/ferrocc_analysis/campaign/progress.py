@@ -11,8 +11,8 @@ from typing import Final, TextIO
 
 #: Where standard error is no terminal, a line is written so often at most, seconds.
 _LINE_EVERY_S: Final = 30.0
-#: Before this share is done, what was predicted beforehand is the better guess.
-_TRUSTED_SHARE: Final = 0.05
+#: From this share on what is seen counts alone; before, also what was predicted beforehand.
+_TRUSTED_SHARE: Final = 0.25
 
 
 @dataclass
@@ -35,9 +35,11 @@ class Progress:
         """Seconds that are left when `done_s` core-seconds of the predicted cost are done."""
         elapsed = self.now() - self._start
         share = done_s / self.cost_s if self.cost_s > 0 else 1.0
-        if share < _TRUSTED_SHARE:
-            return max(self.predicted_s * (1 - share), self.predicted_s - elapsed, 0.0)
-        return max(elapsed / share - elapsed, 0.0)
+        if share <= 0:
+            return max(self.predicted_s, 0.0)
+        trust = min(share / _TRUSTED_SHARE, 1.0)
+        total = trust * elapsed / share + (1 - trust) * max(self.predicted_s, elapsed)
+        return max(total - elapsed, 0.0)
 
     def show(self, runs: int, done_s: float) -> None:
         """Shows that `runs` runs are done, which took `done_s` of the predicted cost."""
