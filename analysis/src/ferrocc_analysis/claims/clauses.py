@@ -54,12 +54,13 @@ def row(
     expected: str = "",
     verdict: Verdict | None = None,
     note: str = "",
+    n: int = 1,
 ) -> Measured:
-    """A row; a plain number has no interval and counts as one value."""
+    """A row; a plain number, of `n` runs, has no interval."""
     if isinstance(value, Estimate):
         low, high = (value.low, value.high) if value.known else (None, None)
         return Measured(name, value.mean, low, high, unit, value.n, expected, verdict, note)
-    return Measured(name, value, None, None, unit, 1, expected, verdict, note)
+    return Measured(name, value, None, None, unit, n, expected, verdict, note)
 
 
 def judgement(rows: Iterable[Measured], because: str = "") -> Judgement:

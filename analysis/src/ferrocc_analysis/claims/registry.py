@@ -22,16 +22,16 @@ def select(names: Sequence[str]) -> list[Claim]:
     """The claims called `names`, each once, in the registry's order; all if there are no names.
 
     A name is a paper (`copa-icn`), an id (`C2-fig6`) or its first part (`C2`), in any letter case;
-    `ablations` and a study's id select no claim (see `select_studies`). Raises `InputError` that
-    names the nearest one if a name is none of these.
+    `ablations` and a study's id (`A2-probe`, `A2`) select no claim (see `select_studies`). Raises
+    `InputError` that names the nearest one if a name is none of these.
     """
     wanted = _wanted(names)
     return [c for c in REGISTRY.values() if c.id in wanted]
 
 
 def select_studies(names: Sequence[str]) -> list[Study]:
-    """The studies called `names`: a paper's, one by its id, or with `ablations` all of them; all
-    if there are no names. Raises `InputError` as `select` does.
+    """The studies called `names`: a paper's, one by its id or its first part, or with `ablations`
+    all of them; all if there are no names. Raises `InputError` as `select` does.
     """
     wanted = _wanted(names)
     return [s for s in STUDIES.values() if s.id in wanted]
@@ -41,7 +41,7 @@ def accepted_names() -> list[str]:
     """Everything that `select` takes."""
     everything = [*REGISTRY.values(), *STUDIES.values()]
     papers = dict.fromkeys(c.paper for c in everything)
-    shorts = [c.short for c in REGISTRY.values()]
+    shorts = [c.short for c in everything]
     return [*papers, ABLATIONS, *shorts, *(c.id for c in everything)]
 
 
@@ -57,9 +57,5 @@ def _wanted(names: Sequence[str]) -> set[str]:
             raise one_of("claim", given, known.values())
         if name == ABLATIONS:
             wanted.update(STUDIES)
-        wanted.update(
-            c.id
-            for c in everything.values()
-            if name in (c.paper, c.id) or (c.id in REGISTRY and name == c.short)
-        )
+        wanted.update(c.id for c in everything.values() if name in (c.paper, c.id, c.short))
     return wanted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..model import Claim, Study
-from . import clocks, completion, convergence, formulas, joins, opposite
+from . import clocks, completion, convergence, formulas, joins, opposite, studies
 
 CLAIMS: Final[tuple[Claim, ...]] = (
     formulas.C1,
@@ -21,4 +21,4 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     formulas.C11,
     clocks.C13,
 )
-STUDIES: Final[tuple[Study, ...]] = ()
+STUDIES: Final[tuple[Study, ...]] = studies.STUDIES

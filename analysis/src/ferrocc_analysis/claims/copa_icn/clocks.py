@@ -68,7 +68,7 @@ def _judge(results: Results, scale: Scale) -> Judgement:
             "%",
             "100 %",
             rules.holds(equal == total),
-            note=f"{equal} of {total}",
+            n=total,
         )
     )
     rows.append(
@@ -78,6 +78,7 @@ def _judge(results: Results, scale: Scale) -> Judgement:
             "%",
             "100 %",
             rules.holds(verified),
+            n=total + len(runs),
         )
     )
     by_delay = {
