@@ -77,6 +77,9 @@ def test_metrics_are_json(make_run, capsys):
         (["plot", "RUN", "--kind", ""], "--kind: '' is unknown"),
         (["plot", "RUN", "--overlay"], "--overlay: has no effect on kind overview"),
         (["plot", "RUN", "--overlay", "--kind", "queue,overview"], "--overlay: has no effect"),
+        (["plot", "RUN", "--name", "../x"], "--name: '../x' is no file's name"),
+        (["plot", "RUN", "--name", "/x"], "--name: '/x' is no file's name"),
+        (["plot", "RUN", "--name", "a/"], "--name: 'a/' is no file's name"),
         (["plot", "RUN", "--format", "gif"], "--format: 'gif' is unknown"),
         (["plot", "RUN", "--from", "9", "--to", "3"], "is empty"),
         (["plot", "RUN", "--from", "soon"], "--from: 'soon' is no time"),
@@ -119,7 +122,7 @@ def test_help_says_what_there_is(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     assert cli.run(["--help"]) == 0
     shown = capsys.readouterr().out
-    for name in ("plot", "table", "metrics"):
+    for name in ("plot", "table", "metrics", "reproduce"):
         assert name in shown
     assert cli.run(["plot", "--help"]) == 0
     details = capsys.readouterr().out

@@ -92,6 +92,8 @@ def plot(
             f"--overlay: has no effect on kind {OVERVIEW}, give --kind with some of "
             f"{', '.join(figures.KINDS)}"
         )
+    if name and Path(name).name != name:
+        raise InputError(f"--name: '{name}' is no file's name (accepted: one without a folder)")
     since, until = _seconds("--from", from_s), _seconds("--to", to_s)
     found = load_runs(runs)
     window = None

@@ -15,7 +15,7 @@ from typing import Final
 from . import report
 from .campaign import Build, Cell, CostModel, Failure, Folder, Planned, batches, execute, plan
 from .campaign.folder import size_bytes
-from .campaign.progress import Progress, duration
+from .campaign.progress import Progress, duration, status
 from .claims import REGISTRY, STUDIES, Claim, Need, Results, Scale, Study
 from .claims.registry import select, select_studies
 from .errors import InputError
@@ -71,6 +71,13 @@ def reproduce(wanted: Order) -> int:
 
     Raises `InputError` if the folder cannot be used, `campaign.Interrupted` if a signal ends it.
     """
+    try:
+        return _status(_reproduce(wanted))
+    except OSError as e:
+        raise InputError(f"--out: {e.filename or wanted.out}: {e.strerror or e}") from None
+
+
+def _reproduce(wanted: Order) -> list[Entry]:
     folder = Folder(wanted.out / "campaign")
     with folder.held():
         _report_folder(wanted.out).mkdir(parents=True, exist_ok=True)
@@ -86,11 +93,15 @@ def reproduce(wanted: Order) -> int:
         _print_failures(failures, folder)
         store = Store(folder.judged)
         entries = []
-        for study in wanted.studies:
-            entries.append(_judge(study, needs[study.id], planned, failures, wanted, folder, store))
-        _write(wanted, store)
+        for number, study in enumerate(wanted.studies, 1):
+            with status(f"judging {study.id} ({number} of {len(wanted.studies)})"):
+                entries.append(
+                    _judge(study, needs[study.id], planned, failures, wanted, folder, store)
+                )
+        everything: list[Study] = [*REGISTRY.values(), *STUDIES.values()]
+        report.write_report(_report_folder(wanted.out), everything, store)
         print(_summary(entries, wanted, folder))
-    return _status(entries)
+    return entries
 
 
 def _report_folder(out: Path) -> Path:
@@ -189,15 +200,6 @@ def _inputs(study: Study, needs: Sequence[Need], planned: Planned, scale: Scale)
     ]
     text = json.dumps([code_digest(), study.id, str(scale), wanted])
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _write(wanted: Order, store: Store) -> None:
-    everything: list[Study] = [*REGISTRY.values(), *STUDIES.values()]
-    place = _report_folder(wanted.out)
-    try:
-        report.write_report(place, everything, store)
-    except OSError as e:
-        raise InputError(f"--out: {place} cannot be written ({e.strerror})") from None
 
 
 def _summary(entries: Sequence[Entry], wanted: Order, folder: Folder) -> str:

@@ -64,6 +64,9 @@ impl Stats {
             unnecessary_window_cuts,
             malformed,
             misdirected,
+            spurious_timeouts,
+            old_path,
+            after_end,
         } = other;
         self.rtt.add(rtt);
         self.srtt.add(srtt);
@@ -80,5 +83,8 @@ impl Stats {
         self.unnecessary_window_cuts += unnecessary_window_cuts;
         self.malformed += malformed;
         self.misdirected += misdirected;
+        self.spurious_timeouts += spurious_timeouts;
+        self.old_path += old_path;
+        self.after_end += after_end;
     }
 }

@@ -19,7 +19,7 @@ pub enum Need {
     Ninja,
     /// The compiler cache.
     Ccache,
-    /// Python >= 3.10 with `venv`.
+    /// Python >= 3.11 with `venv`.
     Python,
     /// `dpkg-source`, for the ns-3 source package.
     DpkgDev,

@@ -12,8 +12,8 @@ use crate::failure::{Failure, IoContext, Result};
 use crate::process::{Log, find_program, output};
 use crate::progress::Step;
 
-/// The oldest Python that the analysis package takes.
-const OLDEST: (u32, u32) = (3, 10);
+/// The oldest Python that the analysis package takes; Snakemake wants it.
+const OLDEST: (u32, u32) = (3, 11);
 
 /// An interpreter that can make virtual environments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,13 +26,12 @@ pub struct Interpreter {
 
 /// The first interpreter in PATH, or in the system's folder, that is new enough and has venv.
 pub fn find() -> Option<Interpreter> {
-    const NAMES: [&str; 6] = [
+    const NAMES: [&str; 5] = [
         "python3",
         "python3.14",
         "python3.13",
         "python3.12",
         "python3.11",
-        "python3.10",
     ];
     NAMES
         .iter()
@@ -191,7 +190,8 @@ fn fill(
         "--disable-pip-version-check",
         "--no-input",
     ]);
-    // Nothing is built from source: a wheel is missing only where this Python is not served.
+    // Nothing is built from source but the few pure Python packages that the lock file names: a
+    // wheel is missing only where this Python is not served.
     pip.args(["--only-binary=:all:", "-r"]).arg(lock);
     log.run(step, &mut pip)
 }
@@ -202,10 +202,11 @@ mod tests {
 
     #[test]
     fn versions_compare_as_numbers() {
-        assert!(is_new_enough("3.10.0"));
+        assert!(is_new_enough("3.11.0"));
         assert!(is_new_enough("3.14.1"));
         assert!(is_new_enough("4.0.0"));
         assert!(!is_new_enough("3.9.18"));
+        assert!(!is_new_enough("3.10.14"));
         assert!(!is_new_enough(""));
     }
 

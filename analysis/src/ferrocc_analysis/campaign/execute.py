@@ -22,6 +22,8 @@ from .folder import Folder
 from .progress import Progress
 
 _HERE: Final = Path(__file__).parent
+#: What the Snakefile reads.
+_PLAN: Final = "FERROCC_CAMPAIGN_PLAN"
 #: How often finished runs are looked for, seconds.
 _LOOK_S: Final = 0.25
 #: Time for jobs to end in order when they are told to, seconds.
@@ -82,7 +84,7 @@ def execute(
                     time.sleep(_LOOK_S)
                 look()
             finally:
-                _end(process)
+                _end(process, folder)
     finally:
         if progress:
             progress.clear()
@@ -122,13 +124,15 @@ def _start(plan: Path, folder: Folder, jobs: int, output: Any) -> subprocess.Pop
     work = folder.work.resolve()
     # What is configured for the user's other workflows is none of this one's business.
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SNAKEMAKE_")}
+    # Not by `--config`, which would read a path as YAML.
+    environment[_PLAN] = str(plan.resolve())
     environment["XDG_CACHE_HOME"] = str(work / "cache")
-    command = [sys.executable, "-m", "snakemake"]
+    command = [sys.executable, str(_HERE / "worker.py"), "launch", str(os.getpid())]
+    command += [sys.executable, "-m", "snakemake"]
     command += ["--snakefile", str(_HERE / "Snakefile"), "--directory", str(work)]
     # Our own lock keeps others out, and is never left behind.
     command += ["--cores", str(jobs), "--keep-going", "--nolock"]
     command += ["--scheduler", "greedy", "--workflow-profile", "none", "--quiet", "rules"]
-    command += ["--config", f"plan={plan.resolve()}", f"worker={_HERE / 'worker.py'}"]
     return subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -137,24 +141,19 @@ def _start(plan: Path, folder: Folder, jobs: int, output: Any) -> subprocess.Pop
         env=environment,
         # A group of its own, so that it can be ended as a whole and in order.
         start_new_session=True,
-        preexec_fn=lambda: worker.die_with_parent(signal.SIGKILL),
     )
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends what is left of Snakemake and its jobs: in order if possible."""
+def _end(process: subprocess.Popen[bytes], folder: Folder) -> None:
+    """Ends what is left of Snakemake and its jobs; these in order, for their runs to tidy up."""
+    # It has nothing to tidy up, and must not start another job.
+    process.kill()
+    process.wait()
     for signum in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signum)
-        until = time.monotonic() + _GRACE_S
-        while time.monotonic() < until:
-            process.poll()
-            try:
-                os.killpg(process.pid, 0)
-            except (ProcessLookupError, PermissionError):
-                process.wait()
-                return
-            time.sleep(0.02)
+        if folder.wait_for_jobs(_GRACE_S):
+            return
 
 
 @contextlib.contextmanager

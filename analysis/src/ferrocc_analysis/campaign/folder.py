@@ -90,23 +90,24 @@ class Folder:
                     f"--out: another reproduce is working in {self.root}; wait for it, or give "
                     "another --out"
                 ) from None
-            self._wait_for_jobs()
+            if not self.wait_for_jobs(_PATIENCE_S):
+                raise InputError(
+                    f"--out: runs of an earlier reproduce still go on in {self.root}; wait for them"
+                )
             shutil.rmtree(self.work, ignore_errors=True)
             yield
 
-    def _wait_for_jobs(self) -> None:
-        until = time.monotonic() + _PATIENCE_S
+    def wait_for_jobs(self, patience_s: float) -> bool:
+        """Waits for all jobs and their runs to end; whether they have in `patience_s` seconds."""
+        until = time.monotonic() + patience_s
         with self.jobs_lock.open("a") as lock:
             while True:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    return
+                    return True
                 except BlockingIOError:
                     if time.monotonic() > until:
-                        raise InputError(
-                            f"--out: runs of an earlier reproduce still go on in {self.root}; "
-                            "wait for them"
-                        ) from None
+                        return False
                 time.sleep(_LOOK_S)
 
 

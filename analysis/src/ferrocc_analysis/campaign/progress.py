@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TextIO
 
 #: Where standard error is no terminal, a line is written so often at most, seconds.
 _LINE_EVERY_S: Final = 30.0
-#: Before this share is done, what was predicted beforehand is the better guess.
-_TRUSTED_SHARE: Final = 0.05
+#: From this share on what is seen counts alone; before, also what was predicted beforehand.
+_TRUSTED_SHARE: Final = 0.25
 
 
 @dataclass
@@ -34,9 +35,11 @@ class Progress:
         """Seconds that are left when `done_s` core-seconds of the predicted cost are done."""
         elapsed = self.now() - self._start
         share = done_s / self.cost_s if self.cost_s > 0 else 1.0
-        if share < _TRUSTED_SHARE:
-            return max(self.predicted_s * (1 - share), self.predicted_s - elapsed, 0.0)
-        return max(elapsed / share - elapsed, 0.0)
+        if share <= 0:
+            return max(self.predicted_s, 0.0)
+        trust = min(share / _TRUSTED_SHARE, 1.0)
+        total = trust * elapsed / share + (1 - trust) * max(self.predicted_s, elapsed)
+        return max(total - elapsed, 0.0)
 
     def show(self, runs: int, done_s: float) -> None:
         """Shows that `runs` runs are done, which took `done_s` of the predicted cost."""
@@ -60,6 +63,21 @@ class Progress:
             self.stream.write("\r\033[K")
             self.stream.flush()
             self._shown = ""
+
+
+@contextlib.contextmanager
+def status(text: str) -> Iterator[None]:
+    """Shows what is going on meanwhile, if standard error is a terminal."""
+    terminal = sys.stderr.isatty()
+    if terminal:
+        sys.stderr.write(f"\r{text}\033[K")
+        sys.stderr.flush()
+    try:
+        yield
+    finally:
+        if terminal:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
 
 
 def duration(seconds: float) -> str:

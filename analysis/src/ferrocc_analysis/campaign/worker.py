@@ -1,9 +1,11 @@
 """The program of one job: makes the runs of a batch, one after the other.
 
 It needs the standard library alone and is started as a file, because importing the whole package
-would take a good part of a short job's time. Usage: `worker.py PLAN NUMBER DONE`.
+would take a good part of a short job's time.
 
-A run that fails does not keep the others from being made. Exit status 0 if all are there.
+`worker.py job PARENT PLAN NUMBER DONE` makes the runs of batch NUMBER of PLAN and then the file
+DONE. A run that fails does not keep the others from being made. Exit status 0 if all are there.
+`worker.py launch PARENT COMMAND...` becomes COMMAND, which is killed when PARENT ends.
 """
 
 from __future__ import annotations
@@ -53,17 +55,16 @@ def stamp(files: list[str]) -> list[list[int]]:
     return [[s.st_ino, s.st_size, s.st_mtime_ns] for s in stats]
 
 
-def die_with_parent(sent: int) -> None:
-    """Has the kernel send this process `sent` when its parent ends. Elsewhere than on Linux it
-    does nothing.
+def die_with_parent(parent: int, sent: int) -> None:
+    """Has the kernel send this process `sent` when `parent`, its parent, ends. Elsewhere than on
+    Linux it does nothing.
     """
     if not sys.platform.startswith("linux"):
         return
     import ctypes
 
-    parent = os.getppid()
     ctypes.CDLL(None).prctl(1, sent)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:
+    if os.getppid() != parent:  # It has ended already.
         os.kill(os.getpid(), sent)
 
 
@@ -80,6 +81,7 @@ def make(cell: dict[str, Any], plan: dict[str, Any], lock: int) -> str | None:
     folder = Path(plan["cells"], cell["key"])
     if is_done(folder, cell):
         return None
+    here = os.getpid()
     command = [plan["runner"], *cell["arguments"], f"--out={folder}", "--no-progress"]
     try:
         process = subprocess.Popen(
@@ -88,7 +90,7 @@ def make(cell: dict[str, Any], plan: dict[str, Any], lock: int) -> str | None:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             pass_fds=(lock,),
-            preexec_fn=lambda: die_with_parent(signal.SIGTERM),
+            preexec_fn=lambda: die_with_parent(here, signal.SIGTERM),
         )
     except OSError as e:
         return f"cannot start the runner: {e.strerror}"
@@ -111,22 +113,31 @@ def make(cell: dict[str, Any], plan: dict[str, Any], lock: int) -> str | None:
     return None
 
 
-def main(arguments: list[str]) -> int:
-    """Makes the runs of batch `arguments[1]` of the plan in `arguments[0]`."""
-    die_with_parent(signal.SIGTERM)
+def job(plan_file: str, number: int, done: str) -> int:
+    """Makes the runs of a batch."""
     # Interrupting is the business of whoever started the jobs.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    plan = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    plan = json.loads(Path(plan_file).read_text(encoding="utf-8"))
     failed = False
     with shared(Path(plan["lock"])) as lock:
-        for cell in plan["batches"][int(arguments[1])]["cells"]:
+        for cell in plan["batches"][number]["cells"]:
             if problem := make(cell, plan, lock):
                 failed = True
                 Path(plan["failed"], cell["key"]).write_text(problem, encoding="utf-8")
     if failed:
         return 1
-    Path(arguments[2]).touch()
+    Path(done).touch()
     return 0
+
+
+def main(arguments: list[str]) -> int:
+    """See above."""
+    what, parent, *rest = arguments
+    if what == "launch":
+        die_with_parent(int(parent), signal.SIGKILL)
+        os.execv(rest[0], rest)
+    die_with_parent(int(parent), signal.SIGTERM)
+    return job(rest[0], int(rest[1]), rest[2])
 
 
 if __name__ == "__main__":
