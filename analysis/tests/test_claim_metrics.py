@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import polars as pl
 import pytest
 
 from ferrocc_analysis import Run, evaluate
-from ferrocc_analysis.metrics import METRICS, NotApplicable, copa_icn
+from ferrocc_analysis.metrics import METRICS, NotApplicable, copa_icn, replicas
 
 
 def value(run: Run, name: str) -> float:
@@ -157,3 +159,63 @@ def test_settings_are_read_by_path(make_run):
 def test_a_claims_metric_that_does_not_apply_says_so(make_run):
     with pytest.raises(NotApplicable, match="4 flows"):
         METRICS["jain_of_four"].compute(Run.load(make_run()))
+
+
+@pytest.fixture
+def switched(make_run, flow):
+    """A run whose replica changes at 5 s to B, 5 ms farther, and at 10 s back to A."""
+
+    def make(name="switched", window=12.5e3, queueing=0.2, **summary):
+        def in_flight(t: float) -> float:
+            return window if t in (5.1, 10.1) else 90e3
+
+        settings = {
+            "transport": {"initial_window": 10.0},
+            "replicas": [
+                {"name": "A", "extra_delay": "0 ns"},
+                {"name": "B", "extra_delay": "5 ms"},
+            ],
+            "flows": [{"size": "25 MB"}],
+        }
+        folder = make_run(name, flows=[flow(in_flight=in_flight, end_s=20.1)], config=settings)
+        lines = ["time_s,flow,kind,value,text"]
+        for t, value, text in ((0.1, 0, "A"), (5.0, 1, "B"), (10.0, 2, "A")):
+            lines.append(f"{t},1,replica,{value},{text}")
+        (folder / "events.csv").write_text("\n".join(lines) + "\n")
+        path = folder / "summary.json"
+        data = json.loads(path.read_text())
+        data["flows"][0] |= {"verified": True, "failure": None, "bytes": 25_000_000} | summary
+        path.write_text(json.dumps(data))
+        return rewritten(folder, queue_delay_ms=pl.lit(queueing))
+
+    return make
+
+
+def test_c12_changes_of_the_replica(switched):
+    run = switched()
+    assert replicas.switches(run) == [(5.0, "B"), (10.0, "A")]
+    assert value(run, "delivered_whole") == 1.0
+    assert value(run, "restarts") == 1.0
+    assert value(run, "stale_delay") == pytest.approx(0.2 / 5)
+
+
+def test_c12_a_window_that_goes_on_is_no_restart(switched):
+    assert value(switched(window=20e3), "restarts") == 0.0
+
+
+def test_c12_a_path_that_is_not_measured_again_shows_as_queueing(switched):
+    assert value(switched(queueing=5.5), "stale_delay") == pytest.approx(1.1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"verified": False}, {"completed": False}, {"failure": "stalled"}, {"bytes": 24_999_999}],
+)
+def test_c12_content_that_is_not_whole(switched, wrong):
+    assert value(switched(**wrong), "delivered_whole") == 0.0
+
+
+def test_c12_needs_a_change(make_run):
+    run = Run.load(make_run())
+    assert "never changed" in reason(run, "restarts")
+    assert "never changed" in reason(run, "stale_delay")

@@ -45,11 +45,20 @@ def algorithms(names: Iterable[str], flow: int = 0) -> tuple[Variant, ...]:
 def settings(
     controller: str, path: str, labels: Sequence[tuple[object, str]]
 ) -> tuple[Variant, ...]:
-    """A variant of one controller for each (value, label) of the configuration's field `path`."""
+    """A variant of one controller for each (value, label) of the configuration's field `path`.
+
+    Of a field of a flow, only runs count in which that flow has the controller.
+    """
+    head, _, rest = path.partition(".")
+    index = int(rest.partition(".")[0]) if head == "flows" else 0
 
     def of(number: int, value: object, label: str) -> Variant:
         look = palette.variant(palette.controller(controller), number)
-        return Variant(label, look, lambda run: run.setting(path) == value, number)
+
+        def chosen(run: Run) -> bool:
+            return run.flows[index].controller == controller and run.setting(path) == value
+
+        return Variant(label, look, chosen, number)
 
     return tuple(of(i, value, label) for i, (value, label) in enumerate(labels))
 

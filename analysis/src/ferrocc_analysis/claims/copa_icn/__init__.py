@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..model import Claim, Study
-from . import clocks, completion, convergence, formulas, joins, opposite, studies
+from . import clocks, completion, convergence, formulas, joins, opposite, replicas, studies
 
 CLAIMS: Final[tuple[Claim, ...]] = (
     formulas.C1,
@@ -19,6 +19,7 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     completion.C9,
     formulas.C10,
     formulas.C11,
+    replicas.C12,
     clocks.C13,
 )
 STUDIES: Final[tuple[Study, ...]] = studies.STUDIES

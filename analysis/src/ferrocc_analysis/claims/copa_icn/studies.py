@@ -260,6 +260,40 @@ SMALL: Final = Study(
     draw=_draw_small,
 )
 
+COMPETING: Final = as_study(
+    Comparison(
+        "copa-icn/competing-cubic",
+        (
+            *algorithms(("copa-icn",), flow=1),
+            *settings(
+                "copa",
+                "flows.1.controller.mode",
+                (("fixed", "Copa"), ("auto", "Copa, competitive mode")),
+            ),
+            *algorithms(("cubic",), flow=1),
+        ),
+        (
+            Quantity("last_share", "goodput of the second flow / equal share", "1"),
+            Quantity("queue_second_half", "mean queue, second half", "packets"),
+            Quantity("total_second_half", "goodput of both", "Mbps"),
+        ),
+        numbers,
+        "A CUBIC flow that another joins.",
+        buffers.label,
+        ("1 BDP", "2 BDP"),
+    ),
+    id="A7-competing-cubic",
+    paper=PAPER,
+    title="Beside CUBIC",
+    statement=(
+        "The paper leaves coexistence with loss-based traffic to later work. A CUBIC flow that "
+        "fills the buffer, joined by Copa-ICN, by Copa with and without its competitive mode, and "
+        "by another CUBIC flow, 50 Mbps and 50 ms."
+    ),
+    expected="Copa in its competitive mode keeps a share, without it hardly any",
+    assumptions=(*ASSUMPTIONS[1:], JITTER, "buffers of one and two bandwidth-delay products"),
+)
+
 MANY: Final = as_study(
     Comparison(
         "copa-icn/many-receivers",
@@ -273,7 +307,7 @@ MANY: Final = as_study(
         numbers,
         "64 receivers at 100 Mbps and 50 ms for 20 s.",
     ),
-    id="A7-many-receivers",
+    id="A8-many-receivers",
     paper=PAPER,
     title="64 receivers",
     statement="64 flows at once share 100 Mbps: 7 packets of the path for each.",
@@ -296,7 +330,7 @@ UNEQUAL: Final = as_study(
             ("Goodput of the four flows.", figures.time_figure(in_order(runs, _FIVE), "goodput"))
         ],
     ),
-    id="A8-unequal-rtt",
+    id="A9-unequal-rtt",
     paper=PAPER,
     title="Receivers at different distances",
     statement="Four flows whose round trips take 50, 70, 100 and 150 ms share 50 Mbps.",
@@ -314,7 +348,7 @@ RANDOM_LOSS: Final = as_study(
         lambda run: "1 % loss" if run.setting("topology.bottleneck.loss") else "no loss",
         ("no loss", "1 % loss"),
     ),
-    id="A9-random-loss",
+    id="A10-random-loss",
     paper=PAPER,
     title="1 % random loss",
     statement="One flow alone on a link that loses one packet in a hundred at random.",
@@ -338,7 +372,7 @@ SKEW: Final = as_study(
         numbers,
         "Four flows whose clocks run at another rate than the replica's.",
     ),
-    id="A10-skew",
+    id="A11-skew",
     paper=PAPER,
     title="Clocks that run too fast or too slow",
     statement=(
@@ -357,6 +391,7 @@ STUDIES: Final[tuple[Study, ...]] = (
     FIXED_DELTA,
     PROBE_MEMORY,
     SMALL,
+    COMPETING,
     MANY,
     UNEQUAL,
     RANDOM_LOSS,
