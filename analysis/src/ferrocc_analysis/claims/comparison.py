@@ -129,7 +129,7 @@ class Comparison:
                 for v in self.variants
             ]
             unit = "" if quantity.unit == "1" else f" ({quantity.unit})"
-            label = f"{quantity.label}{unit}"
+            label = f"{quantity.label[0].upper()}{quantity.label[1:]}{unit}"
             panels.append(figures.Panel("", points, groups=self.groups, ylabel=_wrapped(label)))
         return [(self.caption, figures.bars(panels, "", runs)), *self.more(runs)]
 

@@ -75,17 +75,23 @@ def overview(runs: Sequence[Run], window: Window | None = None) -> Figure:
 
 
 def time_figure(
-    runs: Sequence[Run], kind: str, window: Window | None = None, *, overlay: bool = False
+    runs: Sequence[Run],
+    kind: str,
+    window: Window | None = None,
+    *,
+    overlay: bool = False,
+    titles: Sequence[str] | None = None,
 ) -> Figure:
     """`kind` (a key of `KINDS`) over time: a panel for each cell of `runs`, or with `overlay` all
-    of them in one panel.
+    of them in one panel. `titles` name the cells, in the order in which they first appear; else
+    their controllers do, and what tells them apart.
 
     Raises `InputError` if `kind` is unknown, there are no runs, or a trace cannot be read.
     """
     if kind not in KINDS:
         raise one_of("kind", kind, KINDS)
     chosen, cells = KINDS[kind], _cells(runs, window)
-    titles = _titles(cells)
+    titles = _titles(cells) if titles is None else titles
     with mpl.rc_context(style.RC):
         if overlay:
             figure, axes = new_figure(1, 1, (style.PAGE_IN * 0.75, 3.0))

@@ -123,7 +123,10 @@ def bars(panels: Sequence[Panel], ylabel: str, runs: Sequence[Run]) -> Figure:
                     if v.known:
                         ax.plot([x, x], [v.low, v.high], color=style.INK, linewidth=0.8, zorder=3)
             _marks(ax, panel.marks)
-            ax.set_xticks(range(len(panel.groups)), list(panel.groups))
+            if any(panel.groups):
+                ax.set_xticks(range(len(panel.groups)), list(panel.groups))
+            else:
+                ax.set_xticks([])
             ax.grid(visible=False, axis="x")
             ax.margins(x=0.03)
         _finish(figure, axes, panels, ylabel, True)
@@ -137,9 +140,12 @@ def flow_figure(
     kind: str,
     index: int,
     window: Window | None = None,
+    *,
+    least_bin_s: float = 0.0,
 ) -> Figure:
     """`kind` (a key of `KINDS`) over time for flow number `index` of several cells laid over each
-    other: each panel is a title with (label, the cell's runs). Line styles tell the cells.
+    other: each panel is a title with (label, the cell's runs). Line styles tell the cells. Points
+    are means over `least_bin_s` or more.
     """
     drawn: list[Panel] = []
     everything: list[Run] = []
@@ -148,7 +154,7 @@ def flow_figure(
         for i, (label, runs) in enumerate(cells):
             everything += runs
             span = window or (0.0, max(r.duration_s for r in runs))
-            least = KINDS[kind].least_bin_s
+            least = max(KINDS[kind].least_bin_s, least_bin_s)
             width = stats.bin_width(runs[0].interval_s, span[1] - span[0], least)
             series = stats.cut(KINDS[kind].series(runs, index, width), span)
             columns = (series.value, series.low, series.high)

@@ -79,6 +79,15 @@ BUFFERS: Final = Study(
 
 # Parts of Copa-ICN.
 
+
+def _draw_probe(runs: list[Run]) -> Drawn:
+    path = f"{_CONTROLLER}.probes"
+    in_turn = sorted(runs, key=lambda r: (-int(r.setting(path)), r.run))
+    titles = ("With probe", "Without probe")
+    figure = figures.time_figure(in_turn, "goodput", (0.0, 10.0), titles=titles)
+    return [("Goodput of the four flows.", figure)]
+
+
 PROBE: Final = as_study(
     Comparison(
         "copa-icn/without-probe",
@@ -90,9 +99,7 @@ PROBE: Final = as_study(
         ),
         numbers,
         "Four flows that join one after the other, with and without prioritised first requests.",
-        more=lambda runs: [
-            ("Goodput of the four flows.", figures.time_figure(_probes(runs), "goodput", (0, 10)))
-        ],
+        more=_draw_probe,
     ),
     id="A2-probe",
     paper=PAPER,
@@ -104,10 +111,6 @@ PROBE: Final = as_study(
     expected="flows that come later measure too little queueing and get more than their share",
     assumptions=(*ASSUMPTIONS, JITTER),
 )
-
-
-def _probes(runs: list[Run]) -> list[Run]:
-    return sorted(runs, key=lambda r: (-int(r.setting(f"{_CONTROLLER}.probes")), r.run))
 
 
 def _opposite(run: Run) -> str:
@@ -153,7 +156,7 @@ FIXED_DELTA: Final = as_study(
             Quantity("queue_second_half", "mean queue", "packets"),
             Quantity("total_second_half", "goodput of both", "Mbps"),
         ),
-        numbers,
+        lambda scale: numbers(Scale.FULL),
         "A second flow joins at 50 Mbps and 80 ms.",
     ),
     id="A4-fixed-delta",
@@ -171,13 +174,23 @@ FIXED_DELTA: Final = as_study(
     ),
 )
 
+_MEMORIES: Final = (("paper", "10 s (paper)"), ("keep", "kept"), ("reprobe", "again every 8 s"))
+
+
+def _draw_memory(runs: list[Run]) -> Drawn:
+    path = f"{_CONTROLLER}.probe_memory"
+    cells = [(label, [r for r in runs if r.setting(path) == value]) for value, label in _MEMORIES]
+    figure = figures.flow_figure([("", cells)], "queue", 0, least_bin_s=1.0)
+    return [("The bottleneck's queue, means over 1 s.", figure)]
+
+
 PROBE_MEMORY: Final = as_study(
     Comparison(
         "copa-icn/probe-memory",
         settings(
             "copa-icn",
             f"{_CONTROLLER}.probe_memory",
-            (("paper", "10 s (paper)"), ("keep", "kept"), ("reprobe", "again every 8 s")),
+            _MEMORIES,
         ),
         (
             Quantity("jain_second_half", "Jain's index, second half", "1"),
@@ -186,9 +199,7 @@ PROBE_MEMORY: Final = as_study(
         ),
         numbers,
         "Four flows that go on for 40 s.",
-        more=lambda runs: [
-            ("The bottleneck's queue.", figures.time_figure(_memories(runs), "queue"))
-        ],
+        more=_draw_memory,
     ),
     id="A5-probe-memory",
     paper=PAPER,
@@ -201,13 +212,6 @@ PROBE_MEMORY: Final = as_study(
     expected="without the probe's delay the queue, which never empties, is taken for the path",
     assumptions=(*ASSUMPTIONS, JITTER),
 )
-
-
-def _memories(runs: list[Run]) -> list[Run]:
-    order = ("paper", "keep", "reprobe")
-    return sorted(
-        runs, key=lambda r: (order.index(r.setting(f"{_CONTROLLER}.probe_memory")), r.run)
-    )
 
 
 # Other settings.
