@@ -219,3 +219,12 @@ def test_c12_needs_a_change(make_run):
     run = Run.load(make_run())
     assert "never changed" in reason(run, "restarts")
     assert "never changed" in reason(run, "stale_delay")
+
+
+def test_c12_a_transfer_that_begins_with_the_farther_replica(switched):
+    run = switched()
+    lines = ["time_s,flow,kind,value,text", "0.1,1,replica,0,B", "10.0,1,replica,1,A"]
+    (run.folder / "events.csv").write_text("\n".join(lines) + "\n")
+    run = Run.load(run.folder)
+    assert replicas.switches(run) == [(10.0, "A")]
+    assert "to one that is farther" in reason(run, "stale_delay")

@@ -9,8 +9,9 @@ import pytest
 
 from ferrocc_analysis import InputError, Run, claims
 from ferrocc_analysis.claims import REGISTRY, STUDIES, Need, Scale, Verdict, select
-from ferrocc_analysis.claims.clauses import judgement, row
+from ferrocc_analysis.claims.clauses import applicable, judgement, row
 from ferrocc_analysis.claims.registry import accepted_names, select_studies
+from ferrocc_analysis.metrics import NotApplicable
 from ferrocc_analysis.stats import estimate
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -395,3 +396,11 @@ def test_scales_say_which_verdicts_are_preliminary():
     assert [s.preliminary for s in Scale] == [True, False, False]
     assert [str(s) for s in Scale] == ["quick", "default", "full"]
     assert str(claims.Verdict.NOT_REPRODUCED) == "not reproduced"
+
+
+def test_runs_that_a_metric_has_no_meaning_for_are_left_out_if_any_has(made, flow):
+    one = made("x", 1, flows=[flow()])
+    two = made("x", 2, flows=[flow(), flow(start_s=2.1)])
+    assert applicable([one, two], "goodput_ratio") == [two]
+    with pytest.raises(NotApplicable, match="needs 2 flows"):
+        applicable([one], "goodput_ratio")

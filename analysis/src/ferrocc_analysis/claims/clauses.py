@@ -42,6 +42,22 @@ def samples(runs: Iterable[Run], metric: str) -> list[float]:
     return values
 
 
+def applicable(runs: Iterable[Run], metric: str) -> list[Run]:
+    """Those of `runs` that the metric has a meaning for. Raises `NotApplicable` if there is none."""
+    found = []
+    why = f"{metric}: there are no runs"
+    for run in runs:
+        try:
+            samples([run], metric)
+        except NotApplicable as e:
+            why = str(e)
+        else:
+            found.append(run)
+    if not found:
+        raise NotApplicable(why)
+    return found
+
+
 def mean(runs: Iterable[Run], metric: str) -> Estimate:
     """The metric's mean over `runs` with its interval."""
     return estimate(samples(runs, metric))

@@ -10,25 +10,22 @@ from .. import quantities
 from ..runs import Run
 from .base import NotApplicable, between, metric, statistic
 
-#: The kind of event that a change of the replica is; its value counts changes, 0 is the first one.
+#: The kind of event that the first replica and each change of it are.
 REPLICA: Final = "replica"
 #: How long after a change the first samples of the new path have surely come, in seconds.
 FIRST_SAMPLES_S: Final = 0.2
 
 
+def replicas_in_turn(run: Run) -> list[tuple[float, str]]:
+    """When the first flow began with each of its replicas, in seconds, and the replica's name."""
+    ours = (pl.col("flow") == run.flows[0].id) & (pl.col("kind") == REPLICA)
+    rows = run.event_trace.filter(ours).sort("time_s").select("time_s", "text").collect()
+    return [(float(t), str(name)) for t, name in rows.iter_rows()]
+
+
 def switches(run: Run) -> list[tuple[float, str]]:
     """When the first flow changed its replica, in seconds, and the new one's name."""
-    rows = (
-        run.event_trace.filter(
-            (pl.col("flow") == run.flows[0].id)
-            & (pl.col("kind") == REPLICA)
-            & (pl.col("value") > 0)
-        )
-        .sort("time_s")
-        .select("time_s", "text")
-        .collect()
-    )
-    return [(float(t), str(name)) for t, name in rows.iter_rows()]
+    return replicas_in_turn(run)[1:]
 
 
 def extra_delay_s(run: Run, replica: str) -> float:
@@ -92,8 +89,7 @@ def stale_delay(run: Run) -> float:
     found = switches(run)
     if not found:
         raise NotApplicable("the replica never changed")
-    replicas = run.setting("replicas") or []
-    before = str(replicas[0].get("name")) if replicas else ""
+    before = replicas_in_turn(run)[0][1]
     shares = []
     ends = [*[t for t, _ in found[1:]], run.flows[0].end_s]
     for (time, name), end in zip(found, ends, strict=True):
