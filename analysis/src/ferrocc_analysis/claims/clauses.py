@@ -43,7 +43,7 @@ def samples(runs: Iterable[Run], metric: str) -> list[float]:
 
 
 def applicable(runs: Iterable[Run], metric: str) -> list[Run]:
-    """Those of `runs` that the metric has a meaning for. Raises `NotApplicable` if there is none."""
+    """Those of `runs` that have the metric. Raises `NotApplicable` if there is none."""
     found = []
     why = f"{metric}: there are no runs"
     for run in runs:
