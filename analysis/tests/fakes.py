@@ -160,6 +160,13 @@ CLAIMS = [
 STUDIES = [claim("study-a", need("goodput=3"), kind=Study)]
 
 
+#: A study that has runs at the full scale only.
+_ANY = claim("study-b", need("goodput=4"), kind=Study)
+STUDIES.append(
+    Study(**(vars(_ANY) | {"needs": lambda s: _ANY.needs(s) if s is Scale.FULL else ()}))
+)
+
+
 def install() -> None:
     """Puts the claims above in the stead of the papers'."""
     registry.REGISTRY = {c.id: c for c in CLAIMS}
