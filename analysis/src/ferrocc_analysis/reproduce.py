@@ -132,10 +132,10 @@ def _print_cost(
         cells = set(_cells(planned, (n for s in of for n in needs[s.id])))
         new = [c for c in cells if c.key in missing]
         claims = sum(isinstance(s, Claim) for s in of)
-        what = f"{paper}: {_count(claims, 'claim')}"
+        counts = [_count(claims, "claim")] if claims else []
         if len(of) > claims:
-            what += f" and {_count(len(of) - claims, 'study', 'studies')}"
-        what += f", {_count(len(cells), 'run')}"
+            counts.append(_count(len(of) - claims, "study", "studies"))
+        what = f"{paper}: {' and '.join(counts)}, {_count(len(cells), 'run')}"
         if not new:
             print(f"{what}, all there", flush=True)
             continue
