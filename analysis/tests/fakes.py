@@ -70,7 +70,7 @@ if "kill" in config:
     os.kill(os.getpid(), signal.SIGKILL)
 if "fail" in config:
     print("something before", file=sys.stderr)
-    sys.exit(config["fail"])
+    sys.exit(config["fail"].replace("OUT", str(out)))
 summary = json.loads((here / "summary.json").read_text())
 summary.update(scenario=options["scenario"], seed=config["seed"], run=config["run"], config=config)
 summary["flows"][0]["goodput_mbps"] = config.get("goodput", 10.0) + config["run"] / 1000
