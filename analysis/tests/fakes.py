@@ -70,7 +70,7 @@ if "kill" in config:
     os.kill(os.getpid(), signal.SIGKILL)
 if "fail" in config:
     print("something before", file=sys.stderr)
-    sys.exit(config["fail"])
+    sys.exit(config["fail"].replace("OUT", str(out)))
 summary = json.loads((here / "summary.json").read_text())
 summary.update(scenario=options["scenario"], seed=config["seed"], run=config["run"], config=config)
 summary["flows"][0]["goodput_mbps"] = config.get("goodput", 10.0) + config["run"] / 1000
@@ -158,6 +158,13 @@ CLAIMS = [
     claim("B1-fig1", need("goodput=11")),
 ]
 STUDIES = [claim("study-a", need("goodput=3"), kind=Study)]
+
+
+#: A study that has runs at the full scale only.
+_ANY = claim("study-b", need("goodput=4"), kind=Study)
+STUDIES.append(
+    Study(**(vars(_ANY) | {"needs": lambda s: _ANY.needs(s) if s is Scale.FULL else ()}))
+)
 
 
 def install() -> None:

@@ -325,6 +325,14 @@ def test_runs_are_made_once_and_failures_do_not_stop_the_others(build, folder, r
     assert len(fakes.started(runner)) == 7
 
 
+def test_the_line_of_a_failed_run_names_no_folder_of_this_machine(build, folder):
+    need = fakes.need('fail="cannot write OUT"', runs=(1,))
+    planned = plan(build, [need])
+    (cell,) = planned.cells[need]
+    (failure,) = execute([cell], folder, build, 1, CostModel.load(folder.costs))
+    assert failure.problem == f"cannot write {cell.key}"
+
+
 def test_a_runner_that_is_built_anew_meanwhile_leaves_no_run(build, folder, runner):
     (need,) = [fakes.need(runs=(1,))]
     planned = plan(build, [need])

@@ -88,6 +88,18 @@ def test_another_call_keeps_what_others_found(call, runner, tmp_path):
     assert call("B1")[1].count("all there") == 1
 
 
+def test_a_study_without_runs_at_a_scale_is_left_as_it_is(call, runner, tmp_path):
+    status, out, _ = call("study-b", "--quick")
+    assert status == 0
+    assert "not at the quick scale: study-b" in out
+    assert claims(tmp_path) == {}
+    assert fakes.started(runner) == []
+    assert "study-b  study" in call("study-b", "--full")[1]
+    before = files(tmp_path / "out" / "report")
+    call("study-b", "--quick")
+    assert files(tmp_path / "out" / "report") == before
+
+
 def test_failed_runs_are_named_and_the_other_claims_judged(call, runner, tmp_path):
     status, out, err = call("A1", "A3", "A4")
     assert status == reproduce.RUN_FAILED

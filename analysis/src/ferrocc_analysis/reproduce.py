@@ -35,9 +35,12 @@ _MOST_NAMED: Final = 20
 
 @dataclass(frozen=True)
 class Order:
-    """What a call asks for: all checked, nothing done yet."""
+    """What a call asks for: all checked, nothing done yet. `left_out` are studies that have no runs
+    at this scale.
+    """
 
     studies: tuple[Study, ...]
+    left_out: tuple[Study, ...]
     scale: Scale
     build: Build
     jobs: int
@@ -54,9 +57,11 @@ def order(
         raise InputError(f"--jobs: {jobs} is out of range (accepted: 1..{_MOST_JOBS})")
     if out.exists() and not out.is_dir():
         raise InputError(f"--out: {out} is a file, not a folder")
-    studies = (*select(names), *select_studies(names))
     scale = Scale.QUICK if quick else Scale.FULL if full else Scale.DEFAULT
-    return Order(studies, scale, Build.of(runner), jobs or processors(), out)
+    studies = select_studies(names)
+    left_out = tuple(s for s in studies if not s.needs(scale))
+    wanted = (*select(names), *(s for s in studies if s not in left_out))
+    return Order(wanted, left_out, scale, Build.of(runner), jobs or processors(), out)
 
 
 def processors() -> int:
@@ -127,10 +132,10 @@ def _print_cost(
         cells = set(_cells(planned, (n for s in of for n in needs[s.id])))
         new = [c for c in cells if c.key in missing]
         claims = sum(isinstance(s, Claim) for s in of)
-        what = f"{paper}: {_count(claims, 'claim')}"
+        counts = [_count(claims, "claim")] if claims else []
         if len(of) > claims:
-            what += f" and {_count(len(of) - claims, 'study', 'studies')}"
-        what += f", {_count(len(cells), 'run')}"
+            counts.append(_count(len(of) - claims, "study", "studies"))
+        what = f"{paper}: {' and '.join(counts)}, {_count(len(cells), 'run')}"
         if not new:
             print(f"{what}, all there", flush=True)
             continue
@@ -209,6 +214,9 @@ def _summary(entries: Sequence[Entry], wanted: Order, folder: Folder) -> str:
         verdict = e.verdict or ("study" if e.state == "judged" else "incomplete")
         mark = " (preliminary)" if e.preliminary and e.verdict else ""
         lines.append(f"{e.id:<{width}}  {verdict}{mark}: {e.reason}")
+    if wanted.left_out:
+        ids = ", ".join(s.id for s in wanted.left_out)
+        lines.append(f"not at the {wanted.scale} scale: {ids}")
     page = _report_folder(wanted.out) / PAGE
     lines.append(f"report: {page}")
     lines.append(f"runs:   {folder.root} ({size_bytes(folder.root) / 1e6:,.0f} MB)")

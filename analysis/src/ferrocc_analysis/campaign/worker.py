@@ -103,7 +103,8 @@ def make(cell: dict[str, Any], plan: dict[str, Any], lock: int) -> str | None:
             if process.returncode < 0
             else f"exit status {process.returncode}"
         )
-        return lines[-1][:_LINE] if lines else what
+        # The line goes into the report, where folders of this machine have no place.
+        return lines[-1].replace(plan["cells"] + os.sep, "")[:_LINE] if lines else what
     if stamp(plan["files"]) != plan["stamp"]:
         # Nobody knows which of the two builds it is of.
         shutil.rmtree(folder, ignore_errors=True)
