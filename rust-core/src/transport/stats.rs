@@ -59,10 +59,14 @@ impl Stats {
             duplicates,
             spurious_losses,
             timeouts,
+            spurious_timeouts,
             marks,
             window_cuts,
             unnecessary_window_cuts,
             malformed,
+            misdirected,
+            old_path,
+            after_end,
         } = other;
         self.rtt.add(rtt);
         self.srtt.add(srtt);
@@ -74,9 +78,13 @@ impl Stats {
         self.duplicates += duplicates;
         self.spurious_losses += spurious_losses;
         self.timeouts += timeouts;
+        self.spurious_timeouts += spurious_timeouts;
         self.marks += marks;
         self.window_cuts += window_cuts;
         self.unnecessary_window_cuts += unnecessary_window_cuts;
         self.malformed += malformed;
+        self.misdirected += misdirected;
+        self.old_path += old_path;
+        self.after_end += after_end;
     }
 }
