@@ -41,6 +41,7 @@ class BottleneckNetwork
     {
         Ptr<Node> node;   //!< Its node, with the ICN transport.
         std::size_t link; //!< The number of its link; end 0 is the router, end 1 the host.
+        Side side{LEFT};  //!< Its router.
     };
 
     /**

@@ -59,12 +59,12 @@ impl Stats {
             duplicates,
             spurious_losses,
             timeouts,
+            spurious_timeouts,
             marks,
             window_cuts,
             unnecessary_window_cuts,
             malformed,
             misdirected,
-            spurious_timeouts,
             old_path,
             after_end,
         } = other;
@@ -78,12 +78,12 @@ impl Stats {
         self.duplicates += duplicates;
         self.spurious_losses += spurious_losses;
         self.timeouts += timeouts;
+        self.spurious_timeouts += spurious_timeouts;
         self.marks += marks;
         self.window_cuts += window_cuts;
         self.unnecessary_window_cuts += unnecessary_window_cuts;
         self.malformed += malformed;
         self.misdirected += misdirected;
-        self.spurious_timeouts += spurious_timeouts;
         self.old_path += old_path;
         self.after_end += after_end;
     }
