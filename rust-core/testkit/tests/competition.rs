@@ -62,7 +62,10 @@ fn entered_beside_cubic_and_left_after_it() {
                 let entered = entered.iter().find(|c| c.1).expect("entered").0;
                 let standing = standing_queue(&run, start);
                 let round_trips = (entered - standing).as_secs_f64() / full_rtt(bdp);
-                assert!(round_trips <= 5.0, "{what}: entered after {round_trips} RTT");
+                assert!(
+                    round_trips <= 5.0,
+                    "{what}: entered after {round_trips} RTT"
+                );
                 let share = share_competitive(&run, entered, stop);
                 assert!(share >= kept, "{what}: kept for {share} of the time");
                 // A full queue of `bdp` drains within `bdp` round trips, if nobody sends.
@@ -103,8 +106,14 @@ fn beside_cubic_the_mode_is_worth_a_share() {
             net.run(secs(40)).flow(0).goodput_mbps(secs(10), secs(40))
         };
         let (fixed, auto) = (share("fixed"), share("auto"));
-        assert!(fixed <= fixed_most, "{controller}: {fixed} Mbps without the mode");
-        assert!(auto >= auto_least, "{controller}: {auto} Mbps with the mode");
+        assert!(
+            fixed <= fixed_most,
+            "{controller}: {fixed} Mbps without the mode"
+        );
+        assert!(
+            auto >= auto_least,
+            "{controller}: {auto} Mbps with the mode"
+        );
     }
 }
 
@@ -116,7 +125,13 @@ fn one_over_delta_is_additive_and_multiplicative() {
         .flow(Flow::new("cubic").start(secs(4)));
     let run = net.run(secs(24));
     let (mut ups, mut downs) = (0, 0);
-    let trace: Vec<f64> = run.flow(0).delta.points().iter().map(|p| 1.0 / p.1).collect();
+    let trace: Vec<f64> = run
+        .flow(0)
+        .delta
+        .points()
+        .iter()
+        .map(|p| 1.0 / p.1)
+        .collect();
     for pair in trace.windows(2) {
         let (before, after) = (pair[0], pair[1]);
         if after > before {
