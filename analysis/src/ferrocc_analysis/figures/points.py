@@ -222,7 +222,9 @@ def _curve(ax: Axes, points: Points, index: int) -> None:
 
 
 def _marks(ax: Axes, marks: Sequence[Mark]) -> None:
-    for i, mark in enumerate(marks):
+    labels = list(dict.fromkeys(mark.label for mark in marks))
+    for mark in marks:
+        i = labels.index(mark.label)
         look: dict[str, Any] = {
             "color": style.INK,
             "linewidth": 0.9,
@@ -286,9 +288,9 @@ def _legend(figure: Figure, panels: Sequence[Panel], *, as_bars: bool) -> None:
                     label=points.label,
                 )
             handles.setdefault(points.label, handle)
-        for i, mark in enumerate(panel.marks):
+        for i, label in enumerate(dict.fromkeys(mark.label for mark in panel.marks)):
             line = Line2D(
-                [], [], color=style.INK, linewidth=0.9, linestyle=_mark_style(i), label=mark.label
+                [], [], color=style.INK, linewidth=0.9, linestyle=_mark_style(i), label=label
             )
-            handles.setdefault(mark.label, line)
+            handles.setdefault(label, line)
     grid.legend(figure, list(handles.values()))
