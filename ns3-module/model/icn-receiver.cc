@@ -10,6 +10,7 @@
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
+#include "ns3/ipv4.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/packet.h"
@@ -270,6 +271,8 @@ IcnReceiver::Configure()
     config.controller = m_controller;
     config.controller_params = m_controllerParams;
     config.options = m_options.empty() ? GetOptions() : m_options;
+    // A node with both sends over IPv4 where it can.
+    config.ipv6 = !m_node->GetObject<Ipv4>();
     config.draw = m_draw->GetValue(0.0, 1.0);
     config.device.bytes = m_key.device.bytes;
     config.ndc.bytes = m_key.ndc.bytes;

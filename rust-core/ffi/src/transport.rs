@@ -18,6 +18,8 @@ pub(crate) mod bridge {
         controller_params: String,
         /// Options of the engine, a JSON object (`transport::ReceiverConfig`); empty means defaults.
         options: String,
+        /// Whether the packets have IPv6 headers instead of IPv4 ones.
+        ipv6: bool,
         /// A draw in [0, 1) from the simulation's random stream.
         draw: f64,
         /// The device's EID.
@@ -247,9 +249,13 @@ fn new_receiver(config: &ReceiverConfig) -> Result<Box<Receiver>, String> {
     let options: ReceiverOptions = json(&config.options, "options")?;
     options.validate()?;
     let params: serde_json::Value = json(&config.controller_params, "controller_params")?;
+    let headers = match config.ipv6 {
+        false => ReceiverOptions::HEADER_BYTES,
+        true => ReceiverOptions::HEADER_BYTES + ReceiverOptions::IPV6_EXTRA_BYTES,
+    };
     let setup = Setup {
         mss: options.mss(),
-        packet_size: options.mss() + Bytes::new(ReceiverOptions::HEADER_BYTES),
+        packet_size: options.mss() + Bytes::new(headers),
         initial_window: options.initial_window,
         draw: config.draw,
     };

@@ -82,6 +82,8 @@ impl Default for ReceiverOptions {
 impl ReceiverOptions {
     /// Header bytes of a full DATA packet up to IPv4 (the Copa-ICN paper, section 5.1).
     pub const HEADER_BYTES: u64 = 108;
+    /// What the IPv6 header (RFC 8200) is longer than the IPv4 one (RFC 791), bytes.
+    pub const IPV6_EXTRA_BYTES: u64 = 40 - 20;
 
     /// Says which field is out of range, if any.
     pub fn validate(&self) -> Result<(), String> {

@@ -7,7 +7,6 @@ use crate::scenario::model::{Algorithm, Flow, FlowClock, Scenario};
 use crate::scenario::nodes::Nodes;
 use crate::scenario::quantity::{Jitter, TimeText};
 use crate::scenario::registry;
-use crate::transport::ReceiverOptions;
 use crate::units::{Bytes, Duration};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +16,7 @@ use std::fmt::Display;
 pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
     let setup = Setup {
         mss: payload,
-        packet_size: payload + Bytes::new(ReceiverOptions::HEADER_BYTES),
+        packet_size: payload + s.topology.header_bytes(),
         initial_window: s.transport.initial_window,
         ..Setup::default()
     };

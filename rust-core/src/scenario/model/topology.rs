@@ -123,13 +123,10 @@ pub struct Links {
 }
 
 impl Topology {
-    /// What the IPv6 header (RFC 8200) is longer than the IPv4 one (RFC 791), bytes.
-    const IPV6_EXTRA_BYTES: u64 = 40 - 20;
-
     /// Headers of a full DATA packet at the IP layer.
     pub fn header_bytes(&self) -> Bytes {
         let extra = match self.ip.as_str() {
-            "ipv6" => Topology::IPV6_EXTRA_BYTES,
+            "ipv6" => ReceiverOptions::IPV6_EXTRA_BYTES,
             _ => 0,
         };
         Bytes::new(ReceiverOptions::HEADER_BYTES + extra)
