@@ -28,14 +28,19 @@
 //! - There is no long-term (policer) sampling and no compensation of aggregated acknowledgements.
 //!
 //! A timeout forgets the plateau's level, not that the pipe was full. Losses alone change the
-//! window for a round trip and nothing in the model; nor does their late arrival (on steady
-//! reordering, a plateau that starts anew with each would keep STARTUP going for ever).
+//! window for a round trip and nothing in the model. When all losses of an episode turn out to be
+//! none, it ends and the window from before it returns at once (`undo`); the plateau is not looked
+//! for anew, since on steady reordering that would keep STARTUP going for ever.
 
 mod model;
 mod recovery;
 
 use super::range::{check, check_initial_window};
-use super::{Allowance, Controller, Data, Loss, Phase, Restart, Sent, Setup, Snapshot, Timeout};
+use super::undo::Undo;
+use super::{
+    Allowance, Controller, Data, Loss, LostUnit, Phase, Restart, Sent, Setup, Snapshot,
+    SpuriousLoss, Timeout,
+};
 use crate::units::{Bytes, Duration, Instant, Rate};
 use model::{FullPipe, PathModel};
 use recovery::Recovery;
@@ -79,6 +84,9 @@ pub struct Config {
     pub pacing_margin: f64,
     /// First window in packets, 2 to 10000; 0 takes the transport's.
     pub initial_window_packets: f64,
+    /// Whether the window from before a loss episode returns when all its losses turn out to be
+    /// none, instead of when the episode ends.
+    pub undo: bool,
 }
 
 impl Default for Config {
@@ -92,6 +100,7 @@ impl Default for Config {
             probe_rtt_duration_ms: 200.0,
             pacing_margin: 0.01,
             initial_window_packets: 0.0,
+            undo: true,
         }
     }
 }
@@ -149,6 +158,7 @@ pub struct Bbr {
     model: PathModel,
     full_pipe: FullPipe,
     recovery: Recovery,
+    undo: Option<Undo<()>>,
     cwnd: f64,
     pacing: Rate,
     /// Whether `pacing` was derived from a measured RTT.
@@ -182,6 +192,7 @@ impl Bbr {
             ),
             full_pipe: FullPipe::default(),
             recovery: Recovery::default(),
+            undo: None,
             cwnd: 0.0,
             pacing: Rate::ZERO,
             has_seen_rtt: false,
@@ -345,6 +356,20 @@ impl Bbr {
         self.recovery.save(self.cwnd, small);
     }
 
+    /// A reduction that may have to be taken back, for the oldest of `units`; not a timeout's in the
+    /// middle of an episode.
+    fn note_reduction(&mut self, units: &[LostUnit], next_pn: u64) {
+        let first_pn = units.first().map_or(next_pn, |u| u.pn);
+        self.undo = (self.config.undo && !self.recovery.is_active())
+            .then(|| Undo::new((), first_pn, u64::MAX));
+    }
+
+    fn note_missing(&mut self, units: &[LostUnit]) {
+        if let Some(undo) = &mut self.undo {
+            undo.on_loss(units);
+        }
+    }
+
     fn first_pacing(&self, rtt: Duration) -> Rate {
         let pps = self.config.high_gain * self.initial_window() / rtt.as_secs_f64().max(1e-9);
         self.bounded(Rate::from_packets_per_sec(pps, self.setup.mss))
@@ -380,6 +405,7 @@ impl Bbr {
     fn set_cwnd(&mut self, data: &Data) {
         let acked = self.packets(data.bytes);
         if self.recovery.ends_with(data.pn) {
+            self.undo = None;
             self.cwnd = self.cwnd.max(self.recovery.prior_cwnd());
         }
         if self.recovery.conserves_packets() {
@@ -431,6 +457,7 @@ impl Controller for Bbr {
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if self.recovery.note_loss(loss.largest_pn(), loss.next_pn) {
             self.save_cwnd();
+            self.note_reduction(loss.units, loss.next_pn);
             self.recovery.begin(loss.next_pn, true);
             let conserved =
                 self.packets(loss.in_flight) + self.packets(loss.newly_delivered).max(1.0);
@@ -438,14 +465,24 @@ impl Controller for Bbr {
         } else {
             self.cwnd = (self.cwnd - self.packets(loss.bytes())).max(MIN_WINDOW);
         }
+        self.note_missing(loss.units);
     }
 
     fn on_timeout(&mut self, timeout: &Timeout<'_>) {
         self.save_cwnd();
+        self.note_reduction(timeout.units, timeout.next_pn);
+        self.note_missing(timeout.units);
         self.recovery.begin(timeout.next_pn, false);
         self.full_pipe.forget_level();
         let conserved = self.packets(timeout.in_flight) + 1.0;
         self.cwnd = self.cwnd.min(conserved).max(MIN_WINDOW);
+    }
+
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        let needless = Undo::on_spurious_loss(&mut self.undo, spurious.pn).is_some();
+        if needless && self.recovery.cancel() && !matches!(self.mode, Mode::ProbeRtt { .. }) {
+            self.cwnd = self.cwnd.max(self.recovery.prior_cwnd());
+        }
     }
 
     fn on_restart(&mut self, _restart: &Restart) {

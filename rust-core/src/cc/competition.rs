@@ -8,11 +8,14 @@
 //! returns as soon as the queue is nearly empty again.
 //!
 //! Choices beyond the paper:
-//! - The five round trips begin with the first sign that the flow's own start is over: a nearly empty
-//!   queue, or the first step upwards after slow start. What slow start left in the queue may take
-//!   longer than five round trips to drain, with nobody else there.
+//! - The five round trips begin with the first sign that the flow's own start is over: after a round
+//!   trip over which the window shrank, a nearly empty queue or a round trip over which it grew. What
+//!   slow start left in the queue may take longer than five round trips to drain, with nobody else
+//!   there, and when it ends the queue is only about to be seen.
 //! - After idleness neither the largest delay nor the five round trips reach back before it.
-//! - A queue that was never seen (RTTmax = RTTmin) is nearly empty.
+//! - A queue that was never seen (RTTmax = RTTmin) is nearly empty. So is one of less than two packets
+//!   at the flow's own rate and less than half of the largest: at delta 0.5 the largest queue of a
+//!   flow alone is some five packets, a tenth of which cannot be seen.
 //! - A timeout counts as a loss. Application-limited round trips do not raise `1/delta`.
 
 use crate::feedback::RecoveryGuard;
@@ -47,6 +50,9 @@ const NEARLY_EMPTY: f64 = 0.1;
 const LARGEST_RTTS: u64 = 4;
 /// NSDI 2018, section 2.2: the queue is nearly empty once in five round trips if Copa is alone.
 const LOOK_BACK_RTTS: u64 = 5;
+/// A queue of fewer packets is nearly empty, unless it is half of the largest: one request may ask for
+/// two packets, which arrive together.
+const RESOLVED_PACKETS: f64 = 2.0;
 /// The largest `1/delta`, packets: a bound on arithmetic.
 const MAX_INVERSE: f64 = 1e5;
 
@@ -60,6 +66,8 @@ pub(super) struct Delays {
     pub(super) standing: i64,
     /// The smallest.
     pub(super) base: i64,
+    /// Time per packet at the flow's present rate.
+    pub(super) packet: Duration,
 }
 
 /// The detector and its `1/delta`.
@@ -72,6 +80,10 @@ pub(super) struct Competition {
     heard: Option<(Instant, Duration)>,
     /// When the queue was last nearly empty; none until the start is over.
     empty_at: Option<Instant>,
+    /// When the present round trip began, and the window then.
+    round: Option<(Instant, f64)>,
+    /// Whether the window has shrunk over a round trip since slow start.
+    shrank: bool,
     /// `1/delta` while competing.
     inverse: Option<f64>,
     /// When `1/delta` was last changed or a round trip without a change began.
@@ -88,6 +100,8 @@ impl Competition {
             smallest: WindowedMin::new(0),
             heard: None,
             empty_at: None,
+            round: None,
+            shrank: false,
             inverse: None,
             since: Instant::ZERO,
             losses: RecoveryGuard::default(),
@@ -98,7 +112,8 @@ impl Competition {
     pub(super) fn restart(&mut self) {
         self.largest.clear();
         self.smallest.clear();
-        (self.heard, self.empty_at, self.inverse) = (None, None, None);
+        (self.heard, self.empty_at) = (None, None);
+        (self.round, self.shrank, self.inverse) = (None, false, None);
     }
 
     /// A request leaves while nothing is outstanding. After a pause of more than a round trip, in
@@ -133,7 +148,9 @@ impl Competition {
         };
         let above_base = |delay: i64| delay.saturating_sub(delays.base) as f64;
         let range = above_base(largest);
-        if range <= 0.0 || above_base(least) < NEARLY_EMPTY * range {
+        let resolved = RESOLVED_PACKETS * delays.packet.as_nanos() as f64;
+        let empty = resolved.min(range / 2.0).max(NEARLY_EMPTY * range);
+        if self.shrank && (range <= 0.0 || above_base(least) < empty) {
             self.empty_at = Some(now);
         }
         let Some(empty_at) = self.empty_at else {
@@ -156,11 +173,16 @@ impl Competition {
         }
     }
 
-    /// The window was moved outside of slow start, `up` or down, by an arrival that counts: additive
+    /// The window was moved to `cwnd` outside of slow start, by an arrival that counts: additive
     /// increase.
-    pub(super) fn on_step(&mut self, now: Instant, srtt: Duration, up: bool) {
-        if up {
-            self.empty_at.get_or_insert(now);
+    pub(super) fn on_step(&mut self, now: Instant, srtt: Duration, cwnd: f64) {
+        let (began, before) = *self.round.get_or_insert((now, cwnd));
+        if now - began >= srtt {
+            self.shrank |= cwnd < before;
+            if cwnd > before && self.shrank {
+                self.empty_at.get_or_insert(now);
+            }
+            self.round = Some((now, cwnd));
         }
         if let Some(inverse) = &mut self.inverse
             && now - self.since >= srtt
@@ -210,11 +232,16 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
+    /// A detector whose flow has started already.
     fn auto(detector: Detector) -> Competition {
-        Competition::new(Mode::Auto, detector).expect("auto")
+        Competition {
+            shrank: true,
+            ..Competition::new(Mode::Auto, detector).expect("auto")
+        }
     }
 
-    /// An arrival `ms` after the start whose delay is `queue_ms` above the base of 50 ms.
+    /// An arrival `ms` after the start whose delay is `queue_ms` above the base of 50 ms; the window
+    /// grows or shrinks with time.
     fn arrival(c: &mut Competition, ms: u64, queue_ms: i64, up: bool) -> f64 {
         let now = Instant::from_millis(ms);
         let delay = (50 + queue_ms) * 1_000_000;
@@ -222,10 +249,19 @@ mod tests {
             sample: Some(delay),
             standing: delay,
             base: 50_000_000,
+            packet: Duration::from_millis(1),
         };
         c.on_data(now, RTT, &delays, 0.5);
         let delta = c.delta(0.5);
-        c.on_step(now, RTT, up);
+        c.on_step(
+            now,
+            RTT,
+            if up {
+                10.0 + ms as f64
+            } else {
+                1e6 - ms as f64
+            },
+        );
         delta
     }
 
@@ -304,13 +340,15 @@ mod tests {
 
     #[test]
     fn the_clock_starts_after_the_flows_own_start() {
-        let mut c = auto(Detector::Paper);
-        for ms in (0..3000).step_by(10) {
+        let mut c = Competition::new(Mode::Auto, Detector::Paper).expect("auto");
+        arrival(&mut c, 0, 1, false); // where slow start ends
+        for ms in (10..3000).step_by(10) {
             arrival(&mut c, ms, 40, false);
         }
         assert!(!c.is_active(), "it still drains what slow start left");
-        arrival(&mut c, 3000, 40, true);
-        arrival(&mut c, 3510, 40, true);
+        for ms in (3000..3800).step_by(10) {
+            arrival(&mut c, ms, 40, true);
+        }
         assert!(c.is_active());
     }
 
@@ -327,6 +365,6 @@ mod tests {
         c.restart();
         assert!(!c.is_active());
         arrival(&mut c, 61_700, 8, false);
-        assert!(!c.is_active());
+        assert!(!c.is_active(), "another path has its own start");
     }
 }

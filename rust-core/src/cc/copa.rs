@@ -105,12 +105,13 @@ impl Path {
         Some(now.saturating_sub(self.rtt.base()?))
     }
 
-    fn delays(&self, data: &Data) -> Option<Delays> {
+    fn delays(&self, data: &Data, cwnd: f64) -> Option<Delays> {
         let nanos = |d: Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
         Some(Delays {
             sample: data.rtt.map(nanos),
             standing: nanos(self.rtt.standing()?),
             base: nanos(self.rtt.base()?),
+            packet: self.rtt.standing()?.mul_f64(1.0 / cwnd),
         })
     }
 }
@@ -153,7 +154,8 @@ impl Controller for Copa {
         self.path.on_data(data, &self.config, &self.choices);
         if let Some(competition) = &mut self.competition
             && !self.window.in_slow_start()
-            && let (Some(srtt), Some(delays)) = (self.path.srtt, self.path.delays(data))
+            && let (Some(srtt), Some(delays)) =
+                (self.path.srtt, self.path.delays(data, self.window.cwnd()))
         {
             competition.on_data(data.now, srtt, &delays, self.config.delta);
             self.delta = competition.delta(self.config.delta);
@@ -172,12 +174,13 @@ impl Controller for Copa {
             latest_rtt: self.path.latest,
             increase_at_target: self.choices.increase_at_target,
         };
-        let up = self.window.step(data, &how, aim);
+        let moved = self.window.step(data, &how, aim);
         if let Some(competition) = &mut self.competition
             && !self.window.in_slow_start()
-            && let (Some(up), Some(srtt)) = (up, self.path.srtt)
+            && moved
+            && let Some(srtt) = self.path.srtt
         {
-            competition.on_step(data.now, srtt, up);
+            competition.on_step(data.now, srtt, self.window.cwnd());
         }
     }
 

@@ -325,11 +325,12 @@ impl Path {
     }
 
     /// The same for the detector of buffer-filling flows.
-    fn delays(&self, memory: ProbeMemory) -> Option<Delays> {
+    fn delays(&self, memory: ProbeMemory, cwnd: f64) -> Option<Delays> {
         Some(Delays {
             sample: self.sample.map(OneWay::as_nanos),
             standing: self.one_way.standing()?.as_nanos(),
             base: self.base(memory)?.as_nanos(),
+            packet: self.rtt.standing()?.mul_f64(1.0 / cwnd),
         })
     }
 }
@@ -409,7 +410,8 @@ impl Controller for CopaIcn {
         let memory = self.config.probe_memory;
         if let Some(competition) = &mut self.competition
             && !self.window.in_slow_start()
-            && let (Some(srtt), Some(delays)) = (data.srtt, self.path.delays(memory))
+            && let (Some(srtt), Some(delays)) =
+                (data.srtt, self.path.delays(memory, self.window.cwnd()))
         {
             competition.on_data(data.now, srtt, &delays, self.ceiling);
         }
@@ -433,12 +435,13 @@ impl Controller for CopaIcn {
             latest_rtt: data.rtt,
             increase_at_target: true,
         };
-        let up = self.window.step(data, &how, aim);
+        let moved = self.window.step(data, &how, aim);
         if let Some(competition) = &mut self.competition
             && !self.window.in_slow_start()
-            && let (Some(up), Some(srtt)) = (up, data.srtt)
+            && moved
+            && let Some(srtt) = data.srtt
         {
-            competition.on_step(data.now, srtt, up);
+            competition.on_step(data.now, srtt, self.window.cwnd());
         }
     }
 

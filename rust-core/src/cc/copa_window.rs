@@ -109,12 +109,12 @@ impl CopaWindow {
     }
 
     /// Moves the window for admitted DATA: up or down, or, as long as nothing was measured (none),
-    /// up in slow start and not at all after a timeout. Which way it went.
-    pub(super) fn step(&mut self, data: &Data, how: &How, aim: Option<Aim>) -> Option<bool> {
+    /// up in slow start and not at all after a timeout. Whether it was moved.
+    pub(super) fn step(&mut self, data: &Data, how: &How, aim: Option<Aim>) -> bool {
         let (increase, target) = match aim {
             Some(aim) => (aim.below || aim.at && how.increase_at_target, aim.window),
             None if self.in_slow_start() => (true, f64::INFINITY),
-            None => return None,
+            None => return false,
         };
         self.velocity.on_packets(&Move {
             now: data.now,
@@ -125,7 +125,7 @@ impl CopaWindow {
             target,
             latest_rtt: how.latest_rtt,
         });
-        Some(increase)
+        true
     }
 
     /// Losses move the window only by the loss brake.

@@ -7,7 +7,8 @@
 //! 4.9), never on account of how few they were.
 
 use super::hystart::{HyStart, Verdict};
-use super::window::{TimeoutKind, Window, check_beta, check_mark_beta};
+use super::undo::Undo;
+use super::window::{Saved, TimeoutKind, Window, check_beta, check_mark_beta};
 use super::{
     Allowance, Controller, Data, Loss, LostUnit, Restart, Sent, Setup, Snapshot, SpuriousLoss,
     Timeout,
@@ -40,6 +41,9 @@ pub struct Config {
     pub hystart: bool,
     /// Window after a retransmission timeout in packets, 1..10 (RFC 9438, section 4.8: 1).
     pub timeout_window_packets: f64,
+    /// Whether a reduction is taken back when all its losses turn out to be none (RFC 9438, section
+    /// 4.9).
+    pub undo: bool,
     /// Whether requests are spread over the round trip.
     pub pacing: bool,
 }
@@ -55,6 +59,7 @@ impl Default for Config {
             reno_friendly: true,
             hystart: false,
             timeout_window_packets: 1.0,
+            undo: true,
             pacing: false,
         }
     }
@@ -67,7 +72,7 @@ pub struct Cubic {
     window: Window,
     hystart: Option<HyStart>,
     curve: Curve,
-    undo: Option<Undo>,
+    undo: Option<Undo<Before>>,
 }
 
 /// What the window grows along; saved and restored as a whole.
@@ -96,27 +101,11 @@ struct Epoch {
     accounted: Instant,
 }
 
-/// A reduction that may turn out to have been for nothing.
+/// What a needless reduction returns to.
 #[derive(Debug, Clone, Copy)]
-struct Undo {
-    cwnd: f64,
-    ssthresh: f64,
+struct Before {
+    window: Saved,
     curve: Curve,
-    /// Requests of the episode: from `first_pn` to below `end_pn`.
-    first_pn: u64,
-    end_pn: u64,
-    /// Units of them that were declared lost and have not arrived.
-    missing: u64,
-}
-
-impl Undo {
-    fn covers(&self, pn: u64) -> bool {
-        (self.first_pn..self.end_pn).contains(&pn)
-    }
-
-    fn add(&mut self, units: &[LostUnit]) {
-        self.missing += units.iter().filter(|u| self.covers(u.pn)).count() as u64;
-    }
 }
 
 /// RFC 9438, equation (2): K = cbrt((W_max - cwnd_epoch) / C), in seconds.
@@ -235,14 +224,11 @@ impl Cubic {
     /// from its original size.
     fn note_reduction(&mut self, first_pn: u64, end_pn: u64) {
         let cwnd = self.window.cwnd();
-        self.undo = Some(Undo {
-            cwnd,
-            ssthresh: self.window.ssthresh(),
+        let before = Before {
+            window: self.window.save(),
             curve: self.curve,
-            first_pn,
-            end_pn,
-            missing: 0,
-        });
+        };
+        self.undo = (self.config.undo).then(|| Undo::new(before, first_pn, end_pn));
         let gives_way = self.config.fast_convergence && cwnd < self.curve.w_max;
         self.curve = Curve {
             w_max: if gives_way {
@@ -291,7 +277,7 @@ impl Controller for Cubic {
             self.window.cut(self.config.beta, loss.next_pn);
         }
         if let Some(undo) = &mut self.undo {
-            undo.add(loss.units);
+            undo.on_loss(loss.units);
         }
     }
 
@@ -308,7 +294,7 @@ impl Controller for Cubic {
             TimeoutKind::BackedOff => self.undo = None,
         }
         if let Some(undo) = &mut self.undo {
-            undo.add(timeout.units);
+            undo.on_loss(timeout.units);
         }
         let Config {
             timeout_window_packets,
@@ -330,16 +316,10 @@ impl Controller for Cubic {
     }
 
     fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
-        let Some(undo) = self.undo.as_mut().filter(|u| u.covers(spurious.pn)) else {
-            return;
-        };
-        undo.missing = undo.missing.saturating_sub(1);
-        if undo.missing == 0 {
-            let undo = *undo;
-            self.window.restore(undo.cwnd, undo.ssthresh);
-            self.curve = undo.curve;
+        if let Some(before) = Undo::on_spurious_loss(&mut self.undo, spurious.pn) {
+            self.window.restore(&before.window);
+            self.curve = before.curve;
             self.leave_out_time(spurious.now);
-            self.undo = None;
         }
     }
 

@@ -30,6 +30,7 @@ mod standing;
 mod test_net;
 #[cfg(test)]
 mod testing;
+mod undo;
 mod velocity;
 mod window;
 
@@ -118,7 +119,8 @@ pub struct Data {
     pub pn: u64,
     /// The number that the next request will bear: all below are out or done.
     pub next_pn: u64,
-    /// Newly delivered bytes.
+    /// Bytes of the unit. (Where it was repeated for nothing, its content came earlier, by a
+    /// [`SpuriousLoss`]; it crossed the path all the same.)
     pub bytes: Bytes,
     /// Round-trip time of this unit, if it is a valid sample (first unit of its request, not a
     /// retransmission).
@@ -136,7 +138,7 @@ pub struct Data {
     pub prior_in_flight: Bytes,
     /// Outstanding bytes after it was taken off.
     pub in_flight: Bytes,
-    /// Total of delivered bytes including this unit.
+    /// Total of bytes that crossed the path, including this unit and those of spurious losses.
     pub delivered: Bytes,
     /// The unit's delivery-rate sample, if it is valid.
     pub rate: Option<RateSample>,
@@ -236,12 +238,14 @@ pub struct Restart {
     pub next_pn: u64,
 }
 
-/// A unit that had been declared lost arrived after all.
+/// A unit that had been declared lost, by later arrivals or by timeout, arrived after all: as the
+/// answer to the very request that was given up, which its packet number tells. Told once per
+/// declaration, also if the repeated request was answered first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpuriousLoss {
     /// When it arrived.
     pub now: Instant,
-    /// The number of its first request.
+    /// The number of the request that was declared lost.
     pub pn: u64,
     /// Its size.
     pub bytes: Bytes,
@@ -359,7 +363,8 @@ pub trait Controller: fmt::Debug + Send {
     /// The replica or the path changed: start over.
     fn on_restart(&mut self, restart: &Restart);
 
-    /// A unit that had been declared lost arrived after all.
+    /// A unit that had been declared lost arrived after all. A controller may take a reduction back
+    /// when all losses of its episode have turned out to be none.
     fn on_spurious_loss(&mut self, _spurious: &SpuriousLoss) {}
 
     /// Whether the next request should carry the priority-probe flag (the Copa-ICN paper, section

@@ -4,9 +4,16 @@
 //! Departures: there is no window inflation during recovery, because arrivals are taken off the
 //! outstanding bytes one by one; and congestion avoidance counts bytes (RFC 5681, section 3.1,
 //! after equation (3)), which gives exactly one packet per window of DATA.
+//!
+//! By default a cut is final, as in these RFCs: the plain NewReno is what others are compared with,
+//! under reordering above all. `undo` adds the response of RFC 4015 to cuts and timeouts whose
+//! losses all turn out to be none (the `undo` module).
 
-use super::window::{TimeoutKind, Window, check_beta, check_mark_beta};
-use super::{Allowance, Controller, Data, Loss, Restart, Setup, Snapshot, Timeout};
+use super::undo::Undo;
+use super::window::{Saved, TimeoutKind, Window, check_beta, check_mark_beta};
+use super::{
+    Allowance, Controller, Data, Loss, LostUnit, Restart, Setup, Snapshot, SpuriousLoss, Timeout,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +30,9 @@ pub struct Config {
     pub mark_beta: f64,
     /// Window after a retransmission timeout in packets, 1..10 (RFC 5681: 1; RFC 9002: 2).
     pub timeout_window_packets: f64,
+    /// Whether a reduction is taken back when all its losses turn out to be none (RFC 4015; not part
+    /// of RFC 6582).
+    pub undo: bool,
     /// Whether requests are spread over the round trip.
     pub pacing: bool,
 }
@@ -34,6 +44,7 @@ impl Default for Config {
             beta: 0.5,
             mark_beta: 0.5,
             timeout_window_packets: 1.0,
+            undo: false,
             pacing: false,
         }
     }
@@ -45,6 +56,14 @@ pub struct NewReno {
     config: Config,
     window: Window,
     /// Packets that arrived in congestion avoidance and have not grown the window yet.
+    credit: f64,
+    undo: Option<Undo<Before>>,
+}
+
+/// What a needless reduction returns to.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    window: Saved,
     credit: f64,
 }
 
@@ -64,6 +83,7 @@ impl NewReno {
             config: *config,
             window,
             credit: 0.0,
+            undo: None,
         })
     }
 
@@ -74,6 +94,17 @@ impl NewReno {
         let whole = (self.credit / cwnd).floor();
         self.credit -= whole * cwnd;
         self.window.grow(whole);
+    }
+
+    /// Remembers what the reduction for the first of `units` that begins an episode may return to.
+    fn note_reduction(&mut self, units: &[LostUnit], next_pn: u64) {
+        let new = |u: &&LostUnit| self.window.is_new_episode(u.pn);
+        let first_pn = units.iter().find(new).map_or(next_pn, |u| u.pn);
+        let before = Before {
+            window: self.window.save(),
+            credit: self.credit,
+        };
+        self.undo = (self.config.undo).then(|| Undo::new(before, first_pn, next_pn));
     }
 
     fn cut(&mut self, beta: f64, next_pn: u64) {
@@ -87,6 +118,7 @@ impl Controller for NewReno {
         let admitted = self.window.admit(data);
         if data.marked && self.config.mark_beta < 1.0 && self.window.is_new_episode(data.pn) {
             self.cut(self.config.mark_beta, data.next_pn);
+            self.undo = None; // A mark is never spurious.
             return;
         }
         let Some(mut packets) = admitted else { return };
@@ -100,12 +132,24 @@ impl Controller for NewReno {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if self.window.is_new_episode(loss.largest_pn()) {
+            self.note_reduction(loss.units, loss.next_pn);
             self.cut(self.config.beta, loss.next_pn);
+        }
+        if let Some(undo) = &mut self.undo {
+            undo.on_loss(loss.units);
         }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout<'_>) {
         let kind = self.window.judge_timeout(timeout.largest_pn());
+        match kind {
+            TimeoutKind::NewEpisode => self.note_reduction(timeout.units, timeout.next_pn),
+            TimeoutKind::BackedOff => self.undo = None,
+            TimeoutKind::SameEpisode | TimeoutKind::OldPath => {}
+        }
+        if let Some(undo) = &mut self.undo {
+            undo.on_loss(timeout.units);
+        }
         let config = &self.config;
         self.window.collapse(
             kind,
@@ -121,6 +165,14 @@ impl Controller for NewReno {
     fn on_restart(&mut self, restart: &Restart) {
         self.window.restart(restart.next_pn);
         self.credit = 0.0;
+        self.undo = None;
+    }
+
+    fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) {
+        if let Some(before) = Undo::on_spurious_loss(&mut self.undo, spurious.pn) {
+            self.window.restore(&before.window);
+            self.credit = before.credit;
+        }
     }
 
     fn allowance(&self) -> Allowance {
@@ -314,6 +366,62 @@ mod tests {
                 "p {p}: {mean}, expected {expected}"
             );
         }
+    }
+
+    #[test]
+    fn spurious_reductions_are_taken_back_if_that_is_wanted() {
+        for undo in [false, true] {
+            let make = || {
+                script(Config {
+                    undo,
+                    ..Config::default()
+                })
+            };
+            let after = |kept: f64, restored: f64| if undo { restored } else { kept };
+            // A loss, told in two events.
+            let mut s = make();
+            s.round(); // 20
+            s.send(20);
+            let mut lost = s.lose_outstanding(2);
+            lost.extend(s.lose_outstanding(1));
+            for (at, pn) in lost.iter().enumerate() {
+                assert_eq!(s.cwnd(), 10.0, "{at} of three have arrived");
+                s.spurious(*pn);
+            }
+            assert_eq!(s.cwnd(), after(10.0, 20.0));
+            assert_eq!(s.controller.snapshot().ssthresh.is_none(), undo);
+            // What left before is judged anew: a real loss of the same window cuts.
+            s.lose_outstanding(1);
+            assert_eq!(s.cwnd(), 10.0);
+            // A timeout.
+            let mut s = make();
+            s.round(); // 20
+            let lost = s.timeout();
+            assert_eq!(s.cwnd(), 1.0);
+            for pn in lost {
+                s.spurious(pn);
+            }
+            assert_eq!(s.cwnd(), after(1.0, 20.0));
+        }
+    }
+
+    #[test]
+    fn one_genuine_loss_keeps_the_reduction() {
+        let mut s = script(Config {
+            undo: true,
+            ..Config::default()
+        });
+        s.round(); // 20
+        s.send(20);
+        let lost = s.lose_outstanding(2);
+        s.spurious(lost[1]);
+        s.drain();
+        assert_eq!(s.cwnd(), 10.0);
+        // A late arrival of an older episode does not touch the newer one.
+        s.lose(1);
+        let cut = s.cwnd();
+        s.spurious(lost[0]);
+        assert_eq!(s.cwnd(), cut);
     }
 
     #[test]

@@ -147,10 +147,22 @@ impl Window {
         self.backed_off = true;
     }
 
-    /// Takes back a cut that was made for nothing.
-    pub(super) fn restore(&mut self, cwnd: f64, ssthresh: f64) {
-        self.cwnd = self.cwnd.max(cwnd);
-        self.ssthresh = ssthresh;
+    /// What a cut may have to be taken back to.
+    pub(super) const fn save(&self) -> Saved {
+        Saved {
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            guard: self.guard,
+        }
+    }
+
+    /// Takes back a cut that was made for nothing. What left before it counts again: if it is lost in
+    /// earnest, the window is cut for it.
+    pub(super) fn restore(&mut self, saved: &Saved) {
+        self.cwnd = self.cwnd.max(saved.cwnd);
+        self.ssthresh = saved.ssthresh;
+        self.guard = saved.guard;
+        self.backed_off = false;
     }
 
     /// Starts over on another path: what left before `next_pn` neither grows nor cuts the window.
@@ -199,6 +211,14 @@ impl Window {
             .is_finite()
             .then(|| Bytes::from_packets(self.ssthresh, self.mss))
     }
+}
+
+/// A window before a cut.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Saved {
+    cwnd: f64,
+    ssthresh: f64,
+    guard: RecoveryGuard,
 }
 
 /// How a timeout relates to what was cut before.

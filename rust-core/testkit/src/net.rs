@@ -345,6 +345,7 @@ impl Endpoint {
             in_flight: Series::default(),
             srtt_ms: Series::default(),
             queue_delay_ms: Series::default(),
+            delta: Series::default(),
             phase: Series::default(),
             bandwidth_mbps: Series::default(),
             pacing_gain: Series::default(),
@@ -423,6 +424,9 @@ impl Endpoint {
         }
         if let Some(delay) = step.snapshot.queue_delay {
             run.queue_delay_ms.push(now, delay.as_millis_f64());
+        }
+        if let Some(delta) = step.snapshot.delta {
+            run.delta.push(now, delta);
         }
         if let Some(bandwidth) = step.snapshot.bandwidth {
             run.bandwidth_mbps.push(now, bandwidth.as_mbps());

@@ -170,6 +170,8 @@ pub struct FlowRun {
     pub srtt_ms: Series,
     /// The queueing delay that the controller sees, ms.
     pub queue_delay_ms: Series,
+    /// Copa's delta, 1/packets.
+    pub delta: Series,
     /// Number of the controller's phase.
     pub phase: Series,
     /// The bottleneck bandwidth that the controller assumes, payload Mbps.

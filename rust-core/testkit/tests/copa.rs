@@ -140,3 +140,28 @@ fn the_start_does_not_matter() {
         assert!(utilisation >= 0.98, "first window {first}: {utilisation}");
     }
 }
+
+/// The public implementations: one flow fills the link with a queue of the nominal size. mvfst's d_q
+/// from the latest RTT is never below that from the standing one, so that its queue is a little
+/// shorter. genericCC's velocity doubles without waiting and turns only at the end of a round trip:
+/// it swings twice as far, down to an empty link.
+#[test]
+fn variants_keep_the_nominal_queue() {
+    for (variant, mean_least, max_most, utilisation_least) in [
+        ("paper", 1.0, 3.0, 0.99),
+        ("mvfst", 0.9, 3.0, 0.99),
+        ("genericcc", 1.0, 6.0, 0.975),
+    ] {
+        let params = json!({ "delta": 0.1, "variant": variant });
+        let net = path(1000.0, ms(100)).flow(flow(0.1).params(params));
+        let (from, to) = (ms(4000), ms(9500));
+        let run = net.run(to);
+        let queue = &run.bottleneck.queue;
+        let (mean, max) = (queue.mean(from, to) / 10.0, queue.max(from, to) / 10.0);
+        let utilisation = run.bottleneck.utilisation(from, to);
+        let what = format!("{variant}: mean {mean}, max {max}, utilisation {utilisation}");
+        assert!((mean_least..=1.7).contains(&mean), "{what}");
+        assert!(max <= max_most, "{what}");
+        assert!(utilisation >= utilisation_least, "{what}");
+    }
+}

@@ -110,6 +110,8 @@ pub enum Effect {
     Timeout {
         largest_pn: u64,
     },
+    /// A loss turned out to be none.
+    Spurious,
     Restart,
 }
 
@@ -220,7 +222,7 @@ impl Model {
                         bytes: unit.bytes,
                     };
                     self.controller.on_spurious_loss(&spurious);
-                    check(self, Effect::Nothing);
+                    check(self, Effect::Spurious);
                 }
             }
             Op::Restart { replica } => {

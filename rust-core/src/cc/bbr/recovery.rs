@@ -63,6 +63,17 @@ impl Recovery {
         ends
     }
 
+    /// Ends the episode early, as one that was for nothing; whether there was one.
+    pub(super) fn cancel(&mut self) -> bool {
+        self.conserve = false;
+        self.until.take().is_some()
+    }
+
+    /// Whether in an episode.
+    pub(super) const fn is_active(&self) -> bool {
+        self.until.is_some()
+    }
+
     /// Whether the window is to follow arrivals.
     pub(super) const fn conserves_packets(&self) -> bool {
         self.conserve && self.first_round.is_active()

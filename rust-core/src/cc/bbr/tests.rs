@@ -348,3 +348,80 @@ fn a_timeout_in_startup_looks_for_the_plateau_anew() {
 }
 
 mod cycle;
+
+/// A loss of requests `pns` at `ms`.
+fn lose_at(b: &mut Bbr, ms: u64, pns: std::ops::Range<u64>) {
+    let units: Vec<LostUnit> = pns
+        .map(|pn| LostUnit {
+            pn,
+            bytes: MSS,
+            sent_at: Instant::ZERO,
+        })
+        .collect();
+    b.on_loss(&Loss {
+        now: Instant::from_millis(ms),
+        cause: LossCause::LaterData,
+        units: &units,
+        next_pn: ms + 1,
+        in_flight: MSS * 20,
+        newly_delivered: MSS,
+    });
+}
+
+fn late(b: &mut Bbr, ms: u64, pn: u64) {
+    b.on_spurious_loss(&SpuriousLoss {
+        now: Instant::from_millis(ms),
+        pn,
+        bytes: MSS,
+    });
+}
+
+#[test]
+fn a_needless_recovery_is_left_at_once() {
+    let (mut b, ms) = cruising(0.3);
+    let before = window(&b);
+    lose_at(&mut b, ms, ms - 5..ms - 3);
+    lose_at(&mut b, ms, ms - 2..ms - 1);
+    let reduced = window(&b);
+    assert!(reduced <= 21.0 && before > 90.0, "{before}, then {reduced}");
+    for pn in [ms - 5, ms - 2] {
+        late(&mut b, ms + 1, pn);
+        assert_eq!(window(&b), reduced);
+    }
+    late(&mut b, ms + 1, ms - 4);
+    assert_eq!(window(&b), before);
+    assert!(!b.recovery.is_active() && !b.recovery.conserves_packets());
+    // A later episode is one again; its units that stay missing keep it.
+    lose_at(&mut b, ms + 60, ms + 50..ms + 52);
+    let reduced = window(&b);
+    late(&mut b, ms + 61, ms + 50);
+    assert_eq!(window(&b), reduced);
+    // Once the episode is over, nothing is left to take back.
+    b.on_data(&data(ms + 100, 1000.0));
+    let after = b.clone();
+    late(&mut b, ms + 101, ms + 51);
+    assert_eq!(format!("{b:?}"), format!("{after:?}"));
+}
+
+#[test]
+fn a_needless_timeout_is_taken_back_and_undo_is_an_option() {
+    for undo in [true, false] {
+        let (mut b, ms) = cruising(0.3);
+        b.config.undo = undo;
+        let before = window(&b);
+        let unit = LostUnit {
+            pn: ms,
+            bytes: MSS,
+            sent_at: Instant::ZERO,
+        };
+        b.on_timeout(&Timeout {
+            now: Instant::from_millis(ms + 200),
+            units: &[unit],
+            next_pn: ms + 1,
+            in_flight: Bytes::ZERO,
+        });
+        assert_eq!(window(&b), 4.0);
+        late(&mut b, ms + 210, ms);
+        assert_eq!(window(&b), if undo { before } else { 4.0 });
+    }
+}

@@ -363,3 +363,155 @@ fn first_round_trips() {
     800 congestion-avoidance 100.64   4.0 54.0
     ");
 }
+
+fn variant(variant: Variant) -> Config {
+    Config {
+        variant,
+        ..Config::default()
+    }
+}
+
+fn with(config: Config) -> Copa {
+    Copa::new(&Setup::default(), &config).expect("valid")
+}
+
+/// mvfst's own case: 50 ms, then 150 ms, at a window of ten packets.
+#[test]
+fn every_variant_but_genericcc_leaves_slow_start_with_a_step_down() {
+    for (which, expected) in [
+        (Variant::Paper, 9.8),
+        (Variant::Mvfst, 9.8),
+        (Variant::Genericcc, 11.0),
+    ] {
+        let mut c = with(Config {
+            start_patience_packets: Some(0),
+            ..variant(which)
+        });
+        c.path
+            .rtt
+            .insert(Instant::from_millis(50), Duration::from_millis(50));
+        c.on_data(&data(500, 150));
+        assert_eq!(c.window.cwnd(), expected, "{which:?}");
+        assert!(!c.window.in_slow_start());
+    }
+}
+
+#[test]
+fn mvfst_looks_at_the_latest_rtt_and_paces_by_the_smoothed() {
+    let at = |config: Config| {
+        let mut c = with(config);
+        c.on_data(&data(100, 50));
+        c.on_data(&Data {
+            srtt: Some(Duration::from_millis(55)),
+            ..data(110, 90)
+        });
+        let pps = c.allowance().pacing.expect("paced").as_packets_per_sec(MSS);
+        (c.snapshot().queue_delay, window(&c) / pps)
+    };
+    let (queue, spread) = at(variant(Variant::Mvfst));
+    assert_eq!(queue, Some(Duration::from_millis(40)));
+    assert!((spread - 0.055 / 2.0).abs() < 1e-4);
+    let (queue, spread) = at(variant(Variant::Paper));
+    assert_eq!(queue, Some(Duration::ZERO), "the standing minimum is 50 ms");
+    assert!((spread - 0.050 / 2.0).abs() < 1e-4);
+    // Single parameters override the variant's.
+    let (queue, spread) = at(Config {
+        queue_delay: Some(QueueDelay::StandingRtt),
+        pacing_rtt: Some(PacingRtt::Standing),
+        ..variant(Variant::Mvfst)
+    });
+    assert_eq!(queue, Some(Duration::ZERO));
+    assert!((spread - 0.050 / 2.0).abs() < 1e-4);
+}
+
+#[test]
+fn the_standing_window_may_be_a_whole_round_trip() {
+    for (standing_window, expected) in [
+        (None, Duration::from_millis(20)),
+        (Some(StandingWindow::Srtt), Duration::ZERO),
+    ] {
+        let mut c = with(Config {
+            standing_window,
+            ..Config::default()
+        });
+        c.on_data(&data(100, 50));
+        c.on_data(&Data {
+            srtt: Some(Duration::from_millis(50)),
+            ..data(140, 70)
+        });
+        assert_eq!(c.snapshot().queue_delay, Some(expected));
+    }
+}
+
+#[test]
+fn genericcc_waits_smooths_and_remembers_by_round_trips() {
+    let mut c = with(variant(Variant::Genericcc));
+    for k in 0..19 {
+        c.on_data(&data(50 + k, 50));
+    }
+    assert_eq!(window(&c), 10.0);
+    c.on_data(&data(70, 50));
+    assert_eq!(window(&c), 11.0);
+    c.on_data(&data(71, 66));
+    assert_eq!(
+        c.path.srtt,
+        Some(Duration::from_millis(51)),
+        "a sixteenth of 16 ms"
+    );
+    // RTTmin counts for 20 s at a round trip of one second.
+    let mut c = with(variant(Variant::Genericcc));
+    c.on_data(&data(1000, 1000));
+    for ms in (1100..20_000).step_by(100) {
+        c.on_data(&data(ms, 1500));
+    }
+    assert_eq!(c.snapshot().min_rtt, Some(Duration::from_secs(1)));
+}
+
+#[test]
+fn mvfst_stays_in_slow_start_after_a_timeout() {
+    for (which, expected) in [
+        (Variant::Mvfst, Phase::SlowStart),
+        (Variant::Paper, Phase::CongestionAvoidance),
+    ] {
+        let mut c = with(variant(which));
+        c.on_data(&data(50, 50));
+        let unit = LostUnit {
+            pn: 51,
+            bytes: MSS,
+            sent_at: Instant::ZERO,
+        };
+        c.on_timeout(&Timeout {
+            now: Instant::from_millis(1000),
+            units: &[unit],
+            next_pn: 60,
+            in_flight: Bytes::ZERO,
+        });
+        assert_eq!((window(&c), c.snapshot().phase), (2.0, expected));
+    }
+}
+
+#[test]
+fn variants_parameters_are_checked() {
+    for (params, message) in [
+        (
+            serde_json::json!({ "srtt_gain": 0.0 }),
+            "srtt_gain: 0 is not in 0.001..1",
+        ),
+        (
+            serde_json::json!({ "velocity_threshold": 0 }),
+            "velocity_threshold: 0 is not in 1..100",
+        ),
+        (
+            serde_json::json!({ "variant": "mvfts" }),
+            "variant: unknown variant `mvfts`, expected one of `paper`, `mvfst`, `genericcc`",
+        ),
+        (
+            serde_json::json!({ "mode": "automatic" }),
+            "mode: unknown variant `automatic`, expected `fixed` or `auto`",
+        ),
+    ] {
+        let error = crate::cc::registry::build("copa", &Setup::default(), &params)
+            .expect_err("it is wrong");
+        assert_eq!(error, format!("controller copa: {message}"));
+    }
+}

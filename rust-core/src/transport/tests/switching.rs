@@ -116,7 +116,10 @@ impl Controller for Spy {
     }
 
     fn boxed_clone(&self) -> Box<dyn Controller> {
-        unimplemented!("not needed here")
+        Box::new(Spy {
+            inner: self.inner.boxed_clone(),
+            seen: Arc::clone(&self.seen),
+        })
     }
 }
 
