@@ -4,8 +4,8 @@ use crate::folder::Staging;
 use crate::{GIT, Plan};
 use ferrocc::scenario::{Cell, Error};
 use ferrocc::trace::{
-    CacheSummary, FlowNames,
-    EventRow, FlowMeter, FlowRow, LinkCounters, QueueRow, Recorder, Summary, Versions,
+    CacheSummary, EventRow, FlowMeter, FlowNames, FlowRow, LinkCounters, QueueRow, Recorder,
+    Summary, Versions,
 };
 use ferrocc::transport::{Stats, Step};
 use ferrocc::units::{Bytes, Instant, Rate};

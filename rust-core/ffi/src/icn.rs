@@ -208,8 +208,11 @@ pub(crate) mod bridge {
             bytes: &[u8],
         ) -> RegistrarStep<'a>;
         /// The time asked for by `next_timer_ns` has come.
-        unsafe fn on_timeout<'a>(self: &'a mut Registrar, now_ns: u64, draw: f64)
-        -> RegistrarStep<'a>;
+        unsafe fn on_timeout<'a>(
+            self: &'a mut Registrar,
+            now_ns: u64,
+            draw: f64,
+        ) -> RegistrarStep<'a>;
         /// Forgets everything without a word to the name server.
         fn stop(self: &mut Registrar);
 
