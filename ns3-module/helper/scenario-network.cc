@@ -7,6 +7,7 @@
 #include "ns3/double.h"
 #include "ns3/node-clock.h"
 #include "ns3/node.h"
+#include "ns3/simulator.h"
 
 #include <string>
 
@@ -84,7 +85,8 @@ ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
         const auto host =
             m_network.AddHost(ToSide(receiver.side), AccessSpec(spec, receiver.delay_ns));
         m_receivers.push_back(host);
-        if (receiver.clock_offset_ns != 0 || receiver.clock_skew_ppb != 0)
+        if (receiver.clock_offset_ns != 0 || receiver.clock_skew_ppb != 0 ||
+            !receiver.clock_steps.empty())
         {
             auto clock = CreateObject<NodeClock>();
             clock->SetAttribute("Offset", TimeValue(NanoSeconds(receiver.clock_offset_ns)));
@@ -92,6 +94,13 @@ ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
                 "Skew",
                 DoubleValue(static_cast<double>(receiver.clock_skew_ppb) / PPB_PER_PPM));
             host.node->AggregateObject(clock);
+            for (const auto& step : receiver.clock_steps)
+            {
+                Simulator::Schedule(NanoSeconds(step.at_ns),
+                                    &NodeClock::Step,
+                                    clock,
+                                    NanoSeconds(step.step_ns));
+            }
         }
     }
     if (spec.names_mode == "server")
@@ -142,6 +151,18 @@ Address
 ScenarioNetwork::GetReplicaAddress(uint32_t index) const
 {
     return m_network.GetAddress(m_replicas.at(index));
+}
+
+std::vector<BottleneckNetwork::Host>
+ScenarioNetwork::GetHosts() const
+{
+    std::vector<BottleneckNetwork::Host> hosts(m_replicas);
+    hosts.insert(hosts.end(), m_receivers.begin(), m_receivers.end());
+    if (m_nameServer.node)
+    {
+        hosts.push_back(m_nameServer);
+    }
+    return hosts;
 }
 
 Ptr<Node>

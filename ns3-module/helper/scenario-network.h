@@ -75,6 +75,12 @@ class ScenarioNetwork
     Address GetNameServerAddress() const;
 
     /**
+     * @return All hosts: the replica nodes, the receiver nodes, and the name server if there is
+     * one.
+     */
+    std::vector<BottleneckNetwork::Host> GetHosts() const;
+
+    /**
      * @param side Which router.
      * @return Its node.
      */

@@ -20,8 +20,11 @@
 #include "ns3/animation-interface.h"
 #endif
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <stdexcept>
+#include <vector>
 
 namespace ns3
 {
@@ -106,20 +109,28 @@ ScenarioRunner::Impl::Animate() const
     {
         return nullptr;
     }
-    // The receivers in a column on the left, then the routers and the replica in a row.
+    // The routers in the middle, the hosts of each in a column beside it.
     constexpr double STEP = 20;
-    const double middle = STEP * (m_network->GetNReceivers() - 1) / 2;
-    for (uint32_t i = 0; i < m_network->GetNReceivers(); i++)
+    std::array<std::vector<Ptr<Node>>, 2> columns;
+    for (const auto& host : m_network->GetHosts())
     {
-        AnimationInterface::SetConstantPosition(m_network->GetReceiver(i), 0, STEP * i);
+        columns[host.side].push_back(host.node);
     }
-    AnimationInterface::SetConstantPosition(m_network->GetRouter(BottleneckNetwork::LEFT),
-                                            STEP,
-                                            middle);
-    AnimationInterface::SetConstantPosition(m_network->GetRouter(BottleneckNetwork::RIGHT),
-                                            2 * STEP,
-                                            middle);
-    AnimationInterface::SetConstantPosition(m_network->GetReplica(0), 3 * STEP, middle);
+    const std::size_t longest = std::max(columns[0].size(), columns[1].size());
+    const double middle = STEP * static_cast<double>(longest - 1) / 2;
+    for (const auto side : {BottleneckNetwork::LEFT, BottleneckNetwork::RIGHT})
+    {
+        const bool left = side == BottleneckNetwork::LEFT;
+        AnimationInterface::SetConstantPosition(m_network->GetRouter(side),
+                                                left ? STEP : 2 * STEP,
+                                                middle);
+        double y = middle - STEP * (static_cast<double>(columns[side].size()) - 1) / 2;
+        for (const auto& node : columns[side])
+        {
+            AnimationInterface::SetConstantPosition(node, left ? 0 : 3 * STEP, y);
+            y += STEP;
+        }
+    }
     return std::make_unique<AnimationInterface>(std::string(m_spec.anim));
 }
 #endif

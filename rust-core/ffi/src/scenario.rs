@@ -112,6 +112,17 @@ pub(crate) mod bridge {
         clock_offset_ns: i64,
         /// How much faster its clock runs, parts per billion.
         clock_skew_ppb: i64,
+        /// When its clock is set.
+        clock_steps: Vec<ClockStepSpec>,
+    }
+
+    /// A clock is set.
+    #[derive(Debug, Clone, Copy)]
+    struct ClockStepSpec {
+        /// When.
+        at_ns: u64,
+        /// How far forward.
+        step_ns: i64,
     }
 
     /// A host that holds NDCs.
@@ -243,11 +254,11 @@ pub(crate) mod bridge {
 }
 
 use bridge::{
-    Action, FaultSpec, FlowSpec, HolderSpec, ReceiverSpec, ReplicaSpec, RouterSide, RunSpec,
-    SwitchSpec,
+    Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, ReceiverSpec, ReplicaSpec, RouterSide,
+    RunSpec, SwitchSpec,
 };
 use ferrocc::scenario::quantity::{Buffer, Jitter};
-use ferrocc::scenario::{Nodes, ReplicaNode, Side};
+use ferrocc::scenario::{Fault, Nodes, ReplicaNode, Side};
 use ferrocc_cli as cli;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -393,11 +404,12 @@ impl Cell {
         let nodes = Nodes::new(&cell.scenario).receivers.into_iter();
         nodes
             .map(|node| ReceiverSpec {
-                name: node.name,
                 side: side(node.side),
                 delay_ns: (cell.links.receiver_delay + node.extra_delay).as_nanos(),
                 clock_offset_ns: node.clock.offset.nanos,
                 clock_skew_ppb: node.clock.skew.ppb,
+                clock_steps: clock_steps(&cell.scenario.faults, &node.name),
+                name: node.name,
             })
             .collect()
     }
@@ -420,6 +432,7 @@ impl Cell {
         let nodes = Nodes::new(s).replicas;
         s.faults
             .iter()
+            .filter(|fault| fault.step.is_none())
             .map(|fault| FaultSpec {
                 at_ns: fault.at.0.as_nanos(),
                 kind: fault.kind.clone(),
@@ -476,6 +489,18 @@ impl Cell {
             })
             .collect()
     }
+}
+
+/// The steps of the clock of the node called `name`.
+fn clock_steps(faults: &[Fault], name: &str) -> Vec<ClockStepSpec> {
+    let ours = faults.iter().filter(|f| f.target.as_deref() == Some(name));
+    ours.filter_map(|fault| {
+        Some(ClockStepSpec {
+            at_ns: fault.at.0.as_nanos(),
+            step_ns: fault.step?.nanos,
+        })
+    })
+    .collect()
 }
 
 fn side(side: Side) -> RouterSide {

@@ -105,6 +105,7 @@ pub const FAULTS: &[Entry] = &[
     has("replica-restore", "serves as at the start", "-"),
     has("name-server-fail", "falls silent", "-"),
     has("name-server-restore", "answers again", "-"),
+    has("clock-step", "a receiver's clock is set, as by NTP", "-"),
 ];
 
 /// Routers.

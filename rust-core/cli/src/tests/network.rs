@@ -17,7 +17,8 @@ fn both_sides_have_hosts_in_topo_2() {
     assert_eq!(names(Side::Right), ["RE2", "RE3", "RE4"]);
     assert_eq!(nodes.receiver_of, [0, 1, 2, 3]);
     // Forward flows fetch from RN2 at IR2, opposite ones from RN1 at IR1.
-    assert_eq!(nodes.replica_of, [1, 0, 0, 0]);
+    let replicas: Vec<usize> = nodes.replicas_of.iter().map(|list| list[0].0).collect();
+    assert_eq!(replicas, [1, 0, 0, 0]);
     let sides: Vec<(&str, Side)> = nodes
         .replicas
         .iter()
@@ -130,6 +131,17 @@ fn what_contradicts_itself_is_refused_by_name() {
         flows(&["--set=flows[0].start=1 s", "--set=flows[0].stop=1 s"]),
         "flows[0].stop (--set): 1 s is out of range (accepted: after its start of 1 s, with \
          jitter, to 1000000 s)"
+    );
+    let fault = |json: &str| flows(&[&format!("--set=faults=[{{\"at\": \"1 s\", {json}}}]")]);
+    assert_eq!(
+        fault(r#""kind": "clock-step", "target": "RN", "step": "1 ms""#),
+        "faults[0].target (--set): unknown receiver node \"RN\" (accepted: RE1, RE2)"
+    );
+    assert!(fault(r#""kind": "clock-step", "target": "RE1""#).starts_with("faults[0].step"));
+    assert!(fault(r#""kind": "clock-step", "step": "1 ms""#).starts_with("faults[0].target"));
+    assert!(
+        fault(r#""kind": "replica-fail", "target": "RN", "step": "1 ms""#)
+            .starts_with("faults[0].step (--set): has no place in replica-fail")
     );
     // A jitter may take the start beyond the stop.
     assert!(

@@ -4,7 +4,7 @@ use super::{millis, secs, within};
 use crate::icn::ClientOptions;
 use crate::scenario::error::{Error, shown};
 use crate::scenario::model::{Fault, Replica, Scenario};
-use crate::scenario::nodes::Nodes;
+use crate::scenario::nodes::{Nodes, ReceiverNode};
 use crate::scenario::registry;
 use crate::units::{Bytes, Duration, Rate};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,10 +17,11 @@ pub(super) fn check(s: &mut Scenario) -> Result<(), Error> {
     resolution(s)?;
     replicas(s)?;
     caches(s)?;
-    let names: Vec<String> = Nodes::new(s).replicas.into_iter().map(|r| r.name).collect();
+    let nodes = Nodes::new(s);
+    let names: Vec<String> = nodes.replicas.into_iter().map(|r| r.name).collect();
     flows(s, &names)?;
     for i in 0..s.faults.len() {
-        fault(s, i, &names)?;
+        fault(s, i, &names, &nodes.receivers)?;
     }
     Ok(())
 }
@@ -228,7 +229,25 @@ fn known(field: &str, given: &str, names: &[String]) -> Result<(), Error> {
     Err(Error::unknown(field, "replica", given, names))
 }
 
-fn fault(s: &mut Scenario, i: usize, names: &[String]) -> Result<(), Error> {
+/// Fails unless `given` is the name of a receiver node.
+fn receiver_node(field: &str, given: Option<&str>, nodes: &[ReceiverNode]) -> Result<(), Error> {
+    let known = || nodes.iter().map(|node| node.name.as_str());
+    match given {
+        Some(given) if known().any(|name| name == given) => Ok(()),
+        Some(given) => Err(Error::unknown(field, "receiver node", given, known())),
+        None => Err(Error::new(
+            field,
+            "clock-step needs the name of a receiver node, as in \"RE1\"",
+        )),
+    }
+}
+
+fn fault(
+    s: &mut Scenario,
+    i: usize,
+    names: &[String],
+    receivers: &[ReceiverNode],
+) -> Result<(), Error> {
     let at = |field: &str| format!("faults[{i}].{field}");
     let mode = s.names.mode.clone();
     let Fault {
@@ -237,6 +256,7 @@ fn fault(s: &mut Scenario, i: usize, names: &[String]) -> Result<(), Error> {
         target,
         delay,
         rate,
+        step,
     } = &mut s.faults[i];
     within(
         &at("at"),
@@ -248,6 +268,14 @@ fn fault(s: &mut Scenario, i: usize, names: &[String]) -> Result<(), Error> {
     )?;
     let entry = registry::select(&at("kind"), "fault", registry::FAULTS, kind)?;
     *kind = entry.name.to_owned();
+    let is_clock = kind == "clock-step";
+    if step.is_some() != is_clock {
+        let problem = match is_clock {
+            true => "clock-step needs a step, as in \"step\": \"-5 ms\"".to_owned(),
+            false => format!("has no place in {kind} (accepted: null)"),
+        };
+        return Err(Error::new(at("step"), problem));
+    }
     let of_replica = kind.starts_with("replica-");
     match (of_replica, target) {
         (true, None) => {
@@ -256,6 +284,7 @@ fn fault(s: &mut Scenario, i: usize, names: &[String]) -> Result<(), Error> {
             return Err(Error::new(at("target"), problem));
         }
         (true, Some(target)) => known(&at("target"), target, names)?,
+        (false, target) if is_clock => receiver_node(&at("target"), target.as_deref(), receivers)?,
         (false, Some(target)) => {
             let problem = format!("{} has no place in {kind} (accepted: null)", shown(target));
             return Err(Error::new(at("target"), problem));
@@ -284,6 +313,16 @@ fn fault(s: &mut Scenario, i: usize, names: &[String]) -> Result<(), Error> {
             Duration::ZERO,
             secs(60),
             "0 s..60 s",
+        )?;
+    }
+    if let Some(step) = step {
+        within(
+            &at("step"),
+            *step,
+            step.nanos.unsigned_abs(),
+            0,
+            1_000_000_000_000_000,
+            "-1000000 s..1000000 s",
         )?;
     }
     if let Some(rate) = rate {

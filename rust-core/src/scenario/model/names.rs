@@ -1,6 +1,6 @@
 //! Where receivers get NDCs from, and what goes wrong with that.
 
-use crate::scenario::quantity::{Fraction, RateText, SizeText, TimeText};
+use crate::scenario::quantity::{Fraction, OffsetText, RateText, SizeText, TimeText};
 use crate::units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,10 +92,10 @@ pub struct Fault {
     /// When.
     pub at: TimeText,
     /// `replica-fail` (falls silent), `replica-vanish` (deregisters and says that it holds nothing),
-    /// `replica-slow`, `replica-restore`, `name-server-fail` (falls silent) or
-    /// `name-server-restore`.
+    /// `replica-slow`, `replica-restore`, `name-server-fail` (falls silent),
+    /// `name-server-restore` or `clock-step` (a receiver node's clock is set).
     pub kind: String,
-    /// Name of the replica; none for the name server.
+    /// Name of the replica, or of the receiver node (RE1, RE2, ...); none for the name server.
     #[serde(default)]
     pub target: Option<String>,
     /// For `replica-slow`: how much later it answers each REQ.
@@ -104,6 +104,9 @@ pub struct Fault {
     /// For `replica-slow`: rate of all its DATA.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateText>,
+    /// For `clock-step`: how far the clock is set forward; negative for back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<OffsetText>,
 }
 
 /// Routers that assemble the NDCs they forward and become replicas.
