@@ -71,13 +71,14 @@ struct World
         server = CreateObject<IcnNameServerApplication>();
         server->SetAttribute("ProcessingTime", TimeValue(setting.processing));
         serverHost.node->AddApplication(server);
+        serverAddress = network.GetAddress(serverHost);
         for (uint32_t i = 0; i < setting.replicas; i++)
         {
             const auto replicaHost = network.AddHost(BottleneckNetwork::RIGHT, access);
             auto replica = CreateObject<IcnReplicaApplication>();
             if (setting.register_)
             {
-                replica->SetAttribute("NameServer", AddressValue(network.GetAddress(serverHost)));
+                replica->SetAttribute("NameServer", AddressValue(serverAddress));
             }
             replica->SetAttribute("Cost", UintegerValue(100 - i));
             replica->AssignStreams(500 + i);
@@ -93,7 +94,7 @@ struct World
         receiver->AssignStreams(600);
         session = CreateObject<IcnSession>();
         session->SetReceiver(receiver);
-        session->SetNameServer(network.GetAddress(serverHost));
+        session->SetNameServer(serverAddress);
         session->AssignStreams(700);
         session->TraceConnectWithoutContext("Replica", MakeCallback(&World::OnReplica, this));
         session->TraceConnectWithoutContext("Failed", MakeCallback(&World::OnFailed, this));
@@ -183,6 +184,7 @@ struct World
 
     BottleneckNetwork network;                        //!< The network.
     Ptr<IcnNameServerApplication> server;             //!< The name server.
+    Address serverAddress;                            //!< Its address.
     std::vector<Ptr<IcnReplicaApplication>> replicas; //!< The replicas.
     std::vector<Address> addresses;                   //!< Their addresses.
     Ptr<IcnReceiver> receiver;                        //!< The receiver.
@@ -342,10 +344,9 @@ class ServerTestCase : public TestCase
         setting.processing = MilliSeconds(10);
         setting.replicas = 1;
         World world(setting);
-        std::vector<Time> replies;
         auto client = CreateObject<IcnNameClient>();
         client->Open(world.receiver->GetNode(),
-                     world.network.GetAddress({nullptr, 2}),
+                     world.serverAddress,
                      MakeCallback(&ServerTestCase::OnReply, this));
         World::At(Seconds(1), [&client] {
             // A request with one byte too many, which is answered, and one that no one can read.
@@ -412,7 +413,7 @@ class RouterTestCase : public TestCase
         const Ptr<Node> router = world.network.GetRouter(BottleneckNetwork::LEFT);
         IcnStackHelper().Install(router);
         auto cache = CreateObject<IcnReplicaApplication>();
-        const Address server = world.network.GetAddress({nullptr, 2});
+        const Address server = world.serverAddress;
         cache->SetAttribute("NameServer", AddressValue(server));
         router->AddApplication(cache);
         auto assembler = CreateObject<IcnRouterCacheApplication>();
