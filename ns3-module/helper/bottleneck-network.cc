@@ -102,7 +102,7 @@ BottleneckNetwork::BottleneckNetwork(const LinkSpec& bottleneck, bool ipv6)
 BottleneckNetwork::Host
 BottleneckNetwork::AddHost(Side side, const LinkSpec& access)
 {
-    const Host host{CreateObject<Node>(), side, m_links.size()};
+    const Host host{CreateObject<Node>(), m_links.size(), side};
     InstallStack(NodeContainer(host.node), m_ipv6);
     IcnStackHelper().Install(host.node);
     m_links.push_back(m_linkHelper.Install(GetRouter(side), host.node, access));

@@ -40,8 +40,8 @@ class BottleneckNetwork
     struct Host
     {
         Ptr<Node> node;   //!< Its node, with the ICN transport.
-        Side side;        //!< Its router.
         std::size_t link; //!< The number of its link; end 0 is the router, end 1 the host.
+        Side side{LEFT};  //!< Its router.
     };
 
     /**
