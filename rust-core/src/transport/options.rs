@@ -50,6 +50,9 @@ pub struct ReceiverOptions {
     /// How many later units must arrive until a missing one is lost (the Copa-ICN paper, section
     /// 3.3: three), 1 to 64.
     pub loss_threshold: u8,
+    /// Whether the last units are asked for once more when nothing has come for two smoothed round
+    /// trips, long before the timeout (after RFC 8985, section 7). The papers know no such probe.
+    pub tail_probe: bool,
     /// Units per REQ; 0 chooses by rate: 1 below 1.2 Mbps, 2 below 24 Mbps, then 1 ms of DATA up to
     /// 64 kB (BBR's send quantum).
     pub quantum_units: u16,
@@ -71,6 +74,7 @@ impl Default for ReceiverOptions {
             rto_update: RtoUpdate::default(),
             rtt_samples: RttSamples::default(),
             loss_threshold: 3,
+            tail_probe: false,
             quantum_units: 0,
             receive_buffer_bytes: 0,
             initial_window: 10.0,

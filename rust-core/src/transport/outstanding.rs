@@ -172,6 +172,15 @@ impl Outstanding {
         })
     }
 
+    /// The last `n` outstanding units, latest first: where they start and how long they are.
+    pub(super) fn latest(&self, n: usize) -> impl Iterator<Item = (u64, u32)> + '_ {
+        let outstanding = self.units.iter().rev();
+        outstanding
+            .filter(|u| u.state == State::Outstanding)
+            .map(|u| (u.offset, u.length))
+            .take(n)
+    }
+
     /// When the oldest outstanding unit was requested.
     pub(super) fn oldest_sent_at(&self) -> Option<Instant> {
         // The front unit is outstanding by `drop_done`, and belongs to the front request.

@@ -2,6 +2,7 @@
 
 mod arrival;
 mod request;
+mod tail;
 
 use super::declared_lost::DeclaredLost;
 use super::outstanding::Outstanding;
@@ -14,6 +15,7 @@ use crate::units::{Bytes, Duration, Instant, OneWay, Rate};
 use crate::wire::{Segment, UNBOUNDED};
 use arrival::segment;
 use std::collections::VecDeque;
+use tail::TailProbe;
 
 /// Everything that follows from one input besides the packets in [`Receiver::output`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,6 +95,7 @@ pub struct Receiver {
     timeout_pn: u64,
     declared_lost: DeclaredLost,
     last_cut: LastCut,
+    tail: TailProbe,
 
     rtt: RttEstimator,
     rate: DeliveryRate,
@@ -140,6 +143,7 @@ impl Receiver {
             timeout_pn: 0,
             declared_lost: DeclaredLost::default(),
             last_cut: LastCut::default(),
+            tail: TailProbe::default(),
             rate: DeliveryRate::new(Instant::ZERO),
             one_way: None,
             one_way_zero: OneWay::default(),
@@ -195,6 +199,8 @@ impl Receiver {
         if self.phase == Phase::Open {
             if self.rto_deadline().is_some_and(|deadline| deadline <= now) {
                 self.on_rto(now);
+            } else if self.tail_deadline().is_some_and(|deadline| deadline <= now) {
+                self.probe_tail(now);
             }
             self.request(now);
         }
@@ -218,6 +224,7 @@ impl Receiver {
             self.later.clear();
             self.declared_lost.clear();
             self.last_cut = LastCut::default();
+            self.tail = TailProbe::default();
             self.rtt.restart();
             self.one_way = None;
             self.rate.restart(now);
@@ -337,7 +344,9 @@ impl Receiver {
     fn finish(&mut self, now: Instant) -> Step {
         self.next_timer = match self.phase {
             Phase::Open => {
-                let rto = self.rto_deadline().unwrap_or(Instant::MAX);
+                let never = Instant::MAX;
+                let rto = self.rto_deadline().unwrap_or(never);
+                let rto = rto.min(self.tail_deadline().unwrap_or(never));
                 let paced = self.pacer.next();
                 let wants_to_send = paced > now && self.may_send_when_paced();
                 if wants_to_send { rto.min(paced) } else { rto }

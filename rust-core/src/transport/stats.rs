@@ -27,6 +27,8 @@ pub struct Stats {
     pub timeouts: u64,
     /// Of these, expiries for a unit whose answer was only late.
     pub spurious_timeouts: u64,
+    /// Requests that repeated the last units before the timeout (`tail_probe`).
+    pub tail_probes: u64,
     /// Units that arrived with a mark.
     pub marks: u64,
     /// Reductions of the window on loss, timeout or mark.

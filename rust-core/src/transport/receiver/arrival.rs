@@ -103,7 +103,13 @@ impl Receiver {
             // Prioritised units overtake others: they prove nothing about those.
             self.later.insert(t.order);
         }
-        self.detect_losses(now, length(t));
+        self.tail.waiting = false;
+        let mut below = self.later.lost_below();
+        if self.tail.pn == Some(t.pn) {
+            // What was outstanding before the tail probe has had more than three round trips.
+            below = below.max(t.order - u64::from(t.index));
+        }
+        self.detect_losses(now, below, length(t));
         self.take_samples(now, t, arrival);
     }
 
@@ -194,8 +200,8 @@ impl Receiver {
             .on_spurious_loss(&SpuriousLoss { now, pn, bytes });
     }
 
-    fn detect_losses(&mut self, now: Instant, newly_delivered: Bytes) {
-        let below = self.later.lost_below();
+    /// Units of an order `below` this are lost, if they are still outstanding.
+    fn detect_losses(&mut self, now: Instant, below: u64, newly_delivered: Bytes) {
         self.take_lost(|outstanding, lost| outstanding.take_below(below, lost));
         if self.lost.is_empty() {
             return;
@@ -238,6 +244,7 @@ impl Receiver {
         let until = now.saturating_sub(self.rtt.rto());
         self.take_lost(|outstanding, lost| outstanding.take_sent_until(until, lost));
         self.rtt.back_off();
+        self.tail.waiting = false;
         self.progress_at = now;
         self.timeout_pn = self.outstanding.next_pn();
         let window = self.controller.allowance().window;

@@ -136,7 +136,12 @@ impl Receiver {
     }
 
     /// Sends a request for `self.segments`.
-    fn send_request(&mut self, now: Instant, retransmission: bool, pacing: Option<Rate>) {
+    pub(super) fn send_request(
+        &mut self,
+        now: Instant,
+        retransmission: bool,
+        pacing: Option<Rate>,
+    ) {
         let pn = self.outstanding.next_pn();
         let prior_in_flight = self.in_flight;
         let probe = self.controller.wants_probe(now);
@@ -166,6 +171,7 @@ impl Receiver {
             }
         }
         self.in_flight += bytes;
+        self.tail.sent_at = now;
         self.stats.requests += 1;
         self.pacer.on_sent(now, bytes, pacing);
         self.emit(pn, probe);

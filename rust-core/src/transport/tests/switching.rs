@@ -380,9 +380,11 @@ proptest! {
         buffer_units in prop::option::of(2u64..20),
         ops in prop::collection::vec(any_op(), 0..400),
         cancel in prop::bool::weighted(0.2),
+        tail_probe in any::<bool>(),
     ) {
         let options = ReceiverOptions {
             quantum_units,
+            tail_probe,
             receive_buffer_bytes: buffer_units.map_or(0, |n| n * MSS),
             ..Default::default()
         };
