@@ -116,9 +116,8 @@ ScenarioReplicas::MakeApplication(const ferrocc::scenario::RunSpec& spec,
     auto application = CreateObject<IcnReplicaApplication>();
     application->SetAttribute("ExpeditedDscp", UintegerValue(spec.priority_dscp));
     application->SetAttribute("Cost", UintegerValue(cost));
-    application->SetAttribute(
-        "NameTimeout",
-        TimeValue(NanoSeconds(static_cast<int64_t>(spec.names_timeout_ns))));
+    application->SetAttribute("NameTimeout",
+                              TimeValue(NanoSeconds(static_cast<int64_t>(spec.names_timeout_ns))));
     application->SetAttribute("NameTries", UintegerValue(spec.names_tries));
     if (registered)
     {
@@ -196,8 +195,8 @@ ScenarioReplicas::LookUp(const IcnEid& ndc) const
         for (const Replica& replica : *group)
         {
             // What is configured stays, whatever becomes of the replica.
-            const bool offers = m_fixed ? replica.application->Has(ndc)
-                                        : replica.application->Offers(ndc);
+            const bool offers =
+                m_fixed ? replica.application->Has(ndc) : replica.application->Offers(ndc);
             if (replica.registered && offers && !(m_fixed && group == &m_routers))
             {
                 list.push_back({replica.address, replica.cost});

@@ -80,10 +80,10 @@ class IcnNameClient : public Object
      */
     void Receive(Ptr<Socket> socket);
 
-    Ptr<Node> m_node;                           //!< The node.
-    Ptr<Socket> m_socket;                       //!< The socket, or null.
-    Address m_server;                           //!< The name server's address.
-    ReceiveCallback m_receive;                  //!< What takes datagrams.
+    Ptr<Node> m_node;                            //!< The node.
+    Ptr<Socket> m_socket;                        //!< The socket, or null.
+    Address m_server;                            //!< The name server's address.
+    ReceiveCallback m_receive;                   //!< What takes datagrams.
     TracedCallback<Ptr<const Packet>> m_txTrace; //!< Datagrams sent.
     TracedCallback<Ptr<const Packet>> m_rxTrace; //!< Datagrams of the server.
 };

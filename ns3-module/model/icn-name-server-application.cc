@@ -212,10 +212,9 @@ IcnNameServerApplication::Serve(Ptr<Socket> socket, Ptr<Packet> packet, const Ad
     m_malformed = step.malformed;
     if (!step.reply.empty())
     {
-        socket->SendTo(
-            Create<Packet>(step.reply.data(), static_cast<uint32_t>(step.reply.size())),
-            0,
-            from);
+        socket->SendTo(Create<Packet>(step.reply.data(), static_cast<uint32_t>(step.reply.size())),
+                       0,
+                       from);
     }
 }
 

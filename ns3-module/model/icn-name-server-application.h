@@ -90,8 +90,8 @@ class IcnNameServerApplication : public Application
 
     struct Engine; //!< The server's engine.
 
-    Time m_processingTime; //!< Service time of a request.
-    Time m_maxLifetime;    //!< Longest lifetime of a registration.
+    Time m_processingTime;  //!< Service time of a request.
+    Time m_maxLifetime;     //!< Longest lifetime of a registration.
     uint32_t m_maxReplicas; //!< Most replicas of an NDC.
     uint32_t m_maxNames;    //!< Most NDCs.
 

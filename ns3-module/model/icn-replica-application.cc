@@ -40,7 +40,7 @@ constexpr uint64_t UNLIMITED = std::numeric_limits<uint64_t>::max();
 struct IcnReplicaApplication::Engine
 {
     rust::Box<ferrocc::transport::Replica> replica =
-        ferrocc::transport::new_replica();              //!< Answers REQs.
+        ferrocc::transport::new_replica();                       //!< Answers REQs.
     std::optional<rust::Box<ferrocc::icn::Registrar>> registrar; //!< Keeps NDCs registered.
 };
 

@@ -23,6 +23,7 @@ namespace icn
 {
 struct RegistrarStep;
 } // namespace icn
+
 namespace transport
 {
 struct Replica;
@@ -238,22 +239,22 @@ class IcnReplicaApplication : public Application
     std::vector<IcnEid> m_names;       //!< What is here.
     EventId m_timer;                   //!< The registrar's timer.
 
-    Ptr<NodeClock> m_clock;   //!< The node's clock, or null if that is exact.
-    uint8_t m_dscp;           //!< Codepoint of expedited DATA.
-    Address m_nameServer;     //!< Where to register, or an invalid address.
-    uint16_t m_cost;          //!< The cost to register.
-    Time m_lifetime;          //!< For how long to register.
-    Time m_nameTimeout;       //!< Time until a request to the name server is repeated.
-    uint32_t m_nameTries;     //!< How often it is sent.
-    Time m_serviceDelay;      //!< How much later REQs are answered.
-    DataRate m_rateCap;       //!< Rate of all DATA; zero for no limit.
-    uint32_t m_queueLimit;    //!< DATA packets that the cap may hold back.
-    Time m_departure;         //!< When the last packet that the cap holds back has left.
-    uint32_t m_queued;        //!< Packets that it holds back.
-    uint64_t m_malformed;     //!< REQs that were not valid.
-    uint64_t m_unknown;       //!< REQs for an NDC that is not here.
-    uint64_t m_answered;      //!< REQs answered with DATA.
-    uint64_t m_registered;    //!< Confirmed registrations.
+    Ptr<NodeClock> m_clock;       //!< The node's clock, or null if that is exact.
+    uint8_t m_dscp;               //!< Codepoint of expedited DATA.
+    Address m_nameServer;         //!< Where to register, or an invalid address.
+    uint16_t m_cost;              //!< The cost to register.
+    Time m_lifetime;              //!< For how long to register.
+    Time m_nameTimeout;           //!< Time until a request to the name server is repeated.
+    uint32_t m_nameTries;         //!< How often it is sent.
+    Time m_serviceDelay;          //!< How much later REQs are answered.
+    DataRate m_rateCap;           //!< Rate of all DATA; zero for no limit.
+    uint32_t m_queueLimit;        //!< DATA packets that the cap may hold back.
+    Time m_departure;             //!< When the last packet that the cap holds back has left.
+    uint32_t m_queued;            //!< Packets that it holds back.
+    uint64_t m_malformed;         //!< REQs that were not valid.
+    uint64_t m_unknown;           //!< REQs for an NDC that is not here.
+    uint64_t m_answered;          //!< REQs answered with DATA.
+    uint64_t m_registered;        //!< Confirmed registrations.
     TracedValue<uint8_t> m_state; //!< See State.
 };
 

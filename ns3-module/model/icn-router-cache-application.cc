@@ -210,9 +210,8 @@ IcnRouterCacheApplication::SetTimer(uint64_t deadline)
     // One pending event suffices: when it is too early, the next deadline is set then.
     if (deadline != std::numeric_limits<uint64_t>::max() && m_timer.IsExpired())
     {
-        m_timer = Simulator::Schedule(bridge::Until(deadline),
-                                      &IcnRouterCacheApplication::Expire,
-                                      this);
+        m_timer =
+            Simulator::Schedule(bridge::Until(deadline), &IcnRouterCacheApplication::Expire, this);
     }
 }
 

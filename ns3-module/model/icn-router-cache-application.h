@@ -116,9 +116,9 @@ class IcnRouterCacheApplication : public Application
     Ptr<IcnReplicaApplication> m_replica; //!< What serves complete NDCs.
     EventId m_timer;                      //!< The pending timer event.
 
-    TracedValue<uint64_t> m_assembled;                //!< NDCs that became complete.
-    uint64_t m_abandoned;                             //!< NDCs that were given up.
-    TracedCallback<const IcnEid&> m_assembledTrace;   //!< An NDC is complete.
+    TracedValue<uint64_t> m_assembled;              //!< NDCs that became complete.
+    uint64_t m_abandoned;                           //!< NDCs that were given up.
+    TracedCallback<const IcnEid&> m_assembledTrace; //!< An NDC is complete.
 };
 
 } // namespace ns3

@@ -178,9 +178,7 @@ IcnSession::Start()
     m_receiver->Attach();
     if (m_resolution == "server")
     {
-        m_client->Open(m_receiver->GetNode(),
-                       m_server,
-                       MakeCallback(&IcnSession::OnMessage, this));
+        m_client->Open(m_receiver->GetNode(), m_server, MakeCallback(&IcnSession::OnMessage, this));
     }
     Apply(m_engine->session->start(bridge::NowNs(), Draw()));
 }
@@ -223,8 +221,7 @@ IcnSession::Apply(const ferrocc::icn::SessionStep& step)
     m_timer.Cancel();
     if (step.next_timer_ns != std::numeric_limits<uint64_t>::max())
     {
-        m_timer =
-            Simulator::Schedule(bridge::Until(step.next_timer_ns), &IcnSession::Expire, this);
+        m_timer = Simulator::Schedule(bridge::Until(step.next_timer_ns), &IcnSession::Expire, this);
     }
     // Last: what follows may come back here.
     if (!step.failure.empty())
@@ -358,8 +355,7 @@ IcnSession::GetSwitches() const
 bool
 IcnSession::IsResolved() const
 {
-    return m_engine &&
-           m_engine->session->resolve_ns() != std::numeric_limits<uint64_t>::max();
+    return m_engine && m_engine->session->resolve_ns() != std::numeric_limits<uint64_t>::max();
 }
 
 Time

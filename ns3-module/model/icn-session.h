@@ -128,7 +128,8 @@ class IcnSession : public Object
     const std::string& GetFailure() const;
 
     /**
-     * Assigns a fixed stream number to the random variable of the session; the receiver has its own.
+     * Assigns a fixed stream number to the random variable of the session; the receiver has its
+     * own.
      *
      * @param stream The first stream number.
      * @return How many streams were assigned.

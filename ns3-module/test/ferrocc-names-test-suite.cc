@@ -45,13 +45,13 @@ struct World
     /// What it is like.
     struct Setting
     {
-        bool ipv6{false};       //!< IPv6 instead of IPv4.
-        uint32_t replicas{2};   //!< How many replicas.
-        double loss{0};         //!< Loss in both directions.
-        double reorder{0};      //!< Probability that DATA is held back.
-        double serverLoss{0};   //!< Loss on the name server's link, both directions.
-        Time processing;        //!< The name server's service time.
-        bool register_{true};   //!< Whether replicas register.
+        bool ipv6{false};     //!< IPv6 instead of IPv4.
+        uint32_t replicas{2}; //!< How many replicas.
+        double loss{0};       //!< Loss in both directions.
+        double reorder{0};    //!< Probability that DATA is held back.
+        double serverLoss{0}; //!< Loss on the name server's link, both directions.
+        Time processing;      //!< The name server's service time.
+        bool register_{true}; //!< Whether replicas register.
     };
 
     /**
@@ -71,13 +71,14 @@ struct World
         server = CreateObject<IcnNameServerApplication>();
         server->SetAttribute("ProcessingTime", TimeValue(setting.processing));
         serverHost.node->AddApplication(server);
+        serverAddress = network.GetAddress(serverHost);
         for (uint32_t i = 0; i < setting.replicas; i++)
         {
             const auto replicaHost = network.AddHost(BottleneckNetwork::RIGHT, access);
             auto replica = CreateObject<IcnReplicaApplication>();
             if (setting.register_)
             {
-                replica->SetAttribute("NameServer", AddressValue(network.GetAddress(serverHost)));
+                replica->SetAttribute("NameServer", AddressValue(serverAddress));
             }
             replica->SetAttribute("Cost", UintegerValue(100 - i));
             replica->AssignStreams(500 + i);
@@ -93,7 +94,7 @@ struct World
         receiver->AssignStreams(600);
         session = CreateObject<IcnSession>();
         session->SetReceiver(receiver);
-        session->SetNameServer(network.GetAddress(serverHost));
+        session->SetNameServer(serverAddress);
         session->AssignStreams(700);
         session->TraceConnectWithoutContext("Replica", MakeCallback(&World::OnReplica, this));
         session->TraceConnectWithoutContext("Failed", MakeCallback(&World::OnFailed, this));
@@ -181,17 +182,18 @@ struct World
         delivered += now - before;
     }
 
-    BottleneckNetwork network;                       //!< The network.
-    Ptr<IcnNameServerApplication> server;            //!< The name server.
+    BottleneckNetwork network;                        //!< The network.
+    Ptr<IcnNameServerApplication> server;             //!< The name server.
+    Address serverAddress;                            //!< Its address.
     std::vector<Ptr<IcnReplicaApplication>> replicas; //!< The replicas.
-    std::vector<Address> addresses;                  //!< Their addresses.
-    Ptr<IcnReceiver> receiver;                       //!< The receiver.
-    Ptr<IcnSession> session;                         //!< Its session.
-    IcnEid ndc;                                      //!< The NDC.
-    std::vector<Address> used;                       //!< Replicas in the order of their use.
-    std::string failure;                             //!< Why it failed.
-    Time failedAt;                                   //!< When.
-    uint64_t delivered{0};                           //!< Bytes delivered.
+    std::vector<Address> addresses;                   //!< Their addresses.
+    Ptr<IcnReceiver> receiver;                        //!< The receiver.
+    Ptr<IcnSession> session;                          //!< Its session.
+    IcnEid ndc;                                       //!< The NDC.
+    std::vector<Address> used;                        //!< Replicas in the order of their use.
+    std::string failure;                              //!< Why it failed.
+    Time failedAt;                                    //!< When.
+    uint64_t delivered{0};                            //!< Bytes delivered.
 };
 
 } // namespace
@@ -210,9 +212,9 @@ class WorldTestCase : public TestCase
     /// What comes of it.
     struct Outcome
     {
-        std::string failure;           //!< The failure, or empty: the content is whole.
-        std::vector<uint32_t> used;    //!< Numbers of the replicas in the order of their use.
-        bool inPart{false};            //!< Whether some bytes are delivered before a failure.
+        std::string failure;        //!< The failure, or empty: the content is whole.
+        std::vector<uint32_t> used; //!< Numbers of the replicas in the order of their use.
+        bool inPart{false};         //!< Whether some bytes are delivered before a failure.
     };
 
     /**
@@ -342,15 +344,14 @@ class ServerTestCase : public TestCase
         setting.processing = MilliSeconds(10);
         setting.replicas = 1;
         World world(setting);
-        std::vector<Time> replies;
         auto client = CreateObject<IcnNameClient>();
         client->Open(world.receiver->GetNode(),
-                     world.network.GetAddress({nullptr, 2}),
+                     world.serverAddress,
                      MakeCallback(&ServerTestCase::OnReply, this));
         World::At(Seconds(1), [&client] {
             // A request with one byte too many, which is answered, and one that no one can read.
-            const std::vector<uint8_t> bad{1, 4, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0,
-                                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+            const std::vector<uint8_t> bad{1, 4, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0,
+                                           0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
             for (int i = 0; i < 3; i++)
             {
                 client->Send(bad.data(), static_cast<uint32_t>(bad.size()));
@@ -412,7 +413,7 @@ class RouterTestCase : public TestCase
         const Ptr<Node> router = world.network.GetRouter(BottleneckNetwork::LEFT);
         IcnStackHelper().Install(router);
         auto cache = CreateObject<IcnReplicaApplication>();
-        const Address server = world.network.GetAddress({nullptr, 2});
+        const Address server = world.serverAddress;
         cache->SetAttribute("NameServer", AddressValue(server));
         router->AddApplication(cache);
         auto assembler = CreateObject<IcnRouterCacheApplication>();
@@ -463,9 +464,7 @@ FerroccNamesTestSuite::FerroccNamesTestSuite()
 {
     const auto add = [this](TestCase* test) { AddTestCase(test, compat::QuickTest()); };
     const auto at = [](double seconds, auto what) {
-        return [seconds, what](World& w) {
-            World::At(Seconds(seconds), [&w, what] { what(w); });
-        };
+        return [seconds, what](World& w) { World::At(Seconds(seconds), [&w, what] { what(w); }); };
     };
     const auto nothing = [](World&) {};
     const World::Setting plain;
@@ -492,14 +491,14 @@ FerroccNamesTestSuite::FerroccNamesTestSuite()
         plain,
         [](World& w) { w.session->SetAttribute("ReplicaChoice", StringValue("nearest")); },
         {"", {1}}));
-    add(new WorldTestCase(
-        "the first to answer a probe is taken",
-        plain,
-        [](World& w) {
-            w.session->SetAttribute("ReplicaChoice", StringValue("lowest-rtt"));
-            w.replicas[0]->SetAttribute("ServiceDelay", TimeValue(MilliSeconds(20)));
-        },
-        {"", {1}}));
+    add(new WorldTestCase("the first to answer a probe is taken",
+                          plain,
+                          [](World& w) {
+                              w.session->SetAttribute("ReplicaChoice", StringValue("lowest-rtt"));
+                              w.replicas[0]->SetAttribute("ServiceDelay",
+                                                          TimeValue(MilliSeconds(20)));
+                          },
+                          {"", {1}}));
     const auto switches = [](World& w) {
         for (int i = 0; i < 4; i++)
         {
@@ -507,7 +506,10 @@ FerroccNamesTestSuite::FerroccNamesTestSuite()
                       [&w, i] { w.session->SwitchTo(w.addresses[(i + 1) % 2]); });
         }
     };
-    add(new WorldTestCase("switches under loss and reordering", bad, switches, {"", {0, 1, 0, 1, 0}}));
+    add(new WorldTestCase("switches under loss and reordering",
+                          bad,
+                          switches,
+                          {"", {0, 1, 0, 1, 0}}));
     add(new WorldTestCase("the same over IPv6", badIpv6, switches, {"", {0, 1, 0, 1, 0}}));
     add(new WorldTestCase("a silent replica is left",
                           plain,
@@ -517,15 +519,15 @@ FerroccNamesTestSuite::FerroccNamesTestSuite()
                           plain,
                           at(0.5, [](World& w) { w.replicas[0]->Vanish(); }),
                           {"", {0, 1}}));
-    add(new WorldTestCase(
-        "a slow replica is left",
-        plain,
-        [](World& w) {
-            w.session->SetAttribute("SwitchBelow", DoubleValue(0.5));
-            World::At(Seconds(0.8),
-                      [&w] { w.replicas[0]->Slow(MilliSeconds(10), DataRate("1Mbps")); });
-        },
-        {"", {0, 1}}));
+    add(new WorldTestCase("a slow replica is left",
+                          plain,
+                          [](World& w) {
+                              w.session->SetAttribute("SwitchBelow", DoubleValue(0.5));
+                              World::At(Seconds(0.8), [&w] {
+                                  w.replicas[0]->Slow(MilliSeconds(10), DataRate("1Mbps"));
+                              });
+                          },
+                          {"", {0, 1}}));
     add(new WorldTestCase("a replica that was away for a while is not left",
                           plain,
                           [](World& w) {

@@ -580,6 +580,44 @@ mod tests {
     }
 
     #[test]
+    fn replicas_switches_and_faults_go_by_number() {
+        let plan = plan(&[
+            "--scenario=smoke/names-lossy",
+            "--flows=2",
+            "--set=flows[1].name=other",
+            "--set=flows[1].ndc=shared",
+            "--set=replicas[1].holds=[\"other\"]",
+        ])
+        .unwrap();
+        let cell = plan.cell(0).unwrap();
+        let replicas = cell.replicas();
+        let names: Vec<&str> = replicas.iter().map(|r| r.name.as_str()).collect();
+        assert_eq!(names, ["A", "empty", "B"]);
+        assert_eq!(replicas[2].delay_ns - replicas[0].delay_ns, 5_000_000);
+        let flows = cell.flows();
+        let held = |i: usize| -> Vec<(u32, bool)> {
+            let list = flows[i].replicas.iter();
+            list.map(|h| (h.replica, h.holds)).collect()
+        };
+        assert_eq!(held(0), [(0, true), (1, false), (2, true)]);
+        assert_eq!(held(1), [(0, true), (1, true), (2, true)]);
+        let switches: Vec<u32> = flows[0].switches.iter().map(|s| s.to).collect();
+        assert_eq!(switches, [u32::MAX, 0, 2, 0]);
+        assert_eq!(
+            (flows[1].ndc_id, flows[1].ndc.as_str()),
+            (2, "NDC shared forward")
+        );
+        let faults = cell.faults();
+        assert_eq!(
+            (faults[0].kind.as_str(), faults[0].replica),
+            ("replica-fail", 0)
+        );
+        let spec = cell.spec();
+        assert_eq!((spec.names_mode.as_str(), spec.names_loss), ("server", 0.1));
+        assert!(spec.cache_at.is_empty());
+    }
+
+    #[test]
     fn what_a_flow_hands_on_makes_a_receiver() {
         let plan = plan(&["--scenario=base/topo-1", "--controller=newreno"]).unwrap();
         let flow = &plan.cell(0).unwrap().flows()[0];

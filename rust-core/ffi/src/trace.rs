@@ -83,7 +83,7 @@ pub(crate) mod bridge {
         /// One row of `queue.csv`, called every `trace_interval_ns` if the run is traced.
         fn sample_link(self: &mut RunWriter, link: u32, now_ns: u64, counters: &LinkCounters);
         /// Something happened to a flow: a row of `events.csv` if the run is traced. Kinds: loss,
-        /// timeout, cut, phase, restart, ndc, resolved, switch, end. "end" must be told in any case, when the
+        /// timeout, cut, phase, ndc, replica, end. "end" must be told in any case, when the
         /// transfer completes (without text) or is given up (the text is the failure's name); then
         /// ask `next_bin_ns` again. (`on_start` writes "start".)
         fn on_event(

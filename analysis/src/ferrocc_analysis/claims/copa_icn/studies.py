@@ -370,7 +370,7 @@ SKEW: Final = as_study(
         settings(
             "copa-icn",
             "clock.skew",
-            (("-50000 ppb", "-50 ppm"), ("0 ppb", "none"), ("50000 ppb", "+50 ppm")),
+            (("-50 ppm", "-50 ppm"), ("0 ppb", "none"), ("50 ppm", "+50 ppm")),
         ),
         (
             Quantity("jain_second_half", "Jain's index, second half", "1"),
