@@ -119,6 +119,8 @@ def test_target_rate_window_and_queueing_delay(make_run, flow):
     assert value(run, "queueing_delay") == 1.0
     assert value(run, "mean_window") == pytest.approx(100.0)
     assert copa_icn.window_range(run) == pytest.approx((100.0, 100.0))
+    # Synthetic queues peak two packets above their length.
+    assert copa_icn.longest_settled_queue(run) == 12.0
     assert "no delay can be added" in reason(run, "window_of_added_delay")
     no_queue = rewritten(folder, queue_delay_ms=pl.lit(0.0))
     assert "no queueing delay" in reason(no_queue, "target_rate")

@@ -492,3 +492,9 @@ def window_range(run: Run) -> tuple[float, float]:
     ends = (pl.col("window_bytes").min(), pl.col("window_bytes").max())
     least, most = (statistic(rows, end) / run.payload_bytes for end in ends)
     return least, most
+
+
+def longest_settled_queue(run: Run) -> float:
+    """The bottleneck's longest queue over [5 s, end - 1 s], packets."""
+    rows = between(run.bottleneck_queue(), *settled_interval(run))
+    return statistic(rows, pl.col("max_packets").max())

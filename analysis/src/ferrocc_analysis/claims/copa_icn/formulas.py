@@ -7,7 +7,12 @@ from typing import Final
 import numpy as np
 
 from ... import figures, palette
-from ...metrics.copa_icn import delta_against_rate, delta_formula, window_range
+from ...metrics.copa_icn import (
+    delta_against_rate,
+    delta_formula,
+    longest_settled_queue,
+    window_range,
+)
 from ...runs import Run
 from ...stats import Estimate, estimate
 from .. import rules
@@ -177,7 +182,7 @@ def _judge_c11(results: Results, scale: Scale) -> Judgement:
         )
     outside = [
         f"delta {_delta(run):g} at {_rate(run):g} Mbps: queue up to "
-        f"{float(run.bottleneck['queue_pkts']['max']):.0f} packets, window between "
+        f"{longest_settled_queue(run):.0f} packets, window between "
         f"{least:.0f} and {most:.0f}, {100 * float(run.bottleneck['utilisation']):.1f} % used"
         for run, r in zip(runs, rows, strict=True)
         if r.verdict is not Verdict.REPRODUCED
