@@ -62,6 +62,7 @@ impl Stats {
             spurious_losses,
             timeouts,
             spurious_timeouts,
+            tail_probes,
             marks,
             window_cuts,
             unnecessary_window_cuts,
@@ -82,6 +83,7 @@ impl Stats {
         self.spurious_losses += spurious_losses;
         self.timeouts += timeouts;
         self.spurious_timeouts += spurious_timeouts;
+        self.tail_probes += tail_probes;
         self.marks += marks;
         self.window_cuts += window_cuts;
         self.unnecessary_window_cuts += unnecessary_window_cuts;
