@@ -70,7 +70,6 @@ impl Stats {
             misdirected,
             old_path,
             after_end,
-            tail_probes,
         } = other;
         self.rtt.add(rtt);
         self.srtt.add(srtt);
@@ -91,6 +90,5 @@ impl Stats {
         self.misdirected += misdirected;
         self.old_path += old_path;
         self.after_end += after_end;
-        self.tail_probes += tail_probes;
     }
 }
