@@ -100,8 +100,9 @@ def test_bounds_are_met_surely_or_on_average():
 def test_below_needs_intervals_that_do_not_touch():
     assert rules.below(between(1, 2), between(2.1, 3)) is YES
     assert rules.below(between(1, 2), between(2, 3)) is PARTLY
-    assert rules.below(between(1, 3), between(1, 3)) is NO
-    assert rules.below(between(2, 4), between(1, 3)) is NO
+    assert rules.below(between(1, 3), between(1, 3)) is PARTLY
+    assert rules.below(between(2, 4), between(1, 3)) is PARTLY
+    assert rules.below(between(3.1, 4), between(1, 3)) is NO
 
 
 def test_the_lowest_is_so_at_every_point():

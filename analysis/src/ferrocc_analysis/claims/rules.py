@@ -64,10 +64,13 @@ def within(value: Estimate, low: float, high: float) -> Verdict:
 
 
 def below(one: Estimate, other: Estimate) -> Verdict:
-    """Whether `one` is smaller than `other`: surely, with overlapping intervals, or not."""
+    """Whether `one` is smaller than `other`: surely, undecided as the intervals overlap, or not.
+
+    Equal values without spread overlap.
+    """
     if one.high < other.low:
         return Verdict.REPRODUCED
-    return Verdict.PARTLY if one.mean < other.mean else Verdict.NOT_REPRODUCED
+    return Verdict.NOT_REPRODUCED if one.low > other.high else Verdict.PARTLY
 
 
 def lowest(one: Sequence[Estimate], others: Sequence[Sequence[Estimate]]) -> Verdict:
