@@ -20,7 +20,7 @@ use ticks::Ticks;
 
 /// Target of the sojourn time in ms (RFC 8289, section 4.3: 5 % of the interval).
 pub(super) const TARGET_MS: f64 = 5.0;
-/// Interval in ms (RFC 8289, section 4.3: a typical round trip's worth).
+/// Interval in ms (RFC 8289, section 4.2: a typical round trip's worth).
 pub(super) const INTERVAL_MS: f64 = 100.0;
 /// Largest packet in bytes: Ethernet's payload.
 pub(super) const MTU_BYTES: u32 = 1500;

@@ -6,7 +6,7 @@
 
 use crate::units::{Bytes, Duration, Instant};
 
-/// How long a count stays good for the next entry, in intervals (RFC 8289, section 4.3 and 5.5).
+/// How long a count stays good for the next entry, in intervals (RFC 8289, section 5.5).
 const COUNT_MEMORY_INTERVALS: u64 = 16;
 
 /// What the dequeue that is under way has done so far.

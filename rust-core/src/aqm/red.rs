@@ -16,7 +16,8 @@
 //! - The average decays over idle time by the packets that the link could have sent, counted from
 //!   the moment the link asked and nothing was there.
 //! - Adapting the maximum probability leaves the slope of `gentle` as it was at the start.
-//! - An arrival that is marked can still find the queue full and be dropped.
+//! - An arrival that is marked can still find the queue full and be dropped. ns-3 then counts both; here
+//!   the verdict is the drop alone.
 //!
 //! Its experimental options (nonlinear, cautious, the count of ns-1) are left out.
 
@@ -166,7 +167,7 @@ impl Config {
         let automatic = self.adaptation == Adaptation::Ared
             || (self.min_threshold == 0.0 && self.max_threshold == 0.0);
         if automatic {
-            // Floyd, Gummadi and Shenker 2001, section 5: half of the target queue, not below 5
+            // Floyd, Gummadi and Shenker 2001: half of the target queue, not below 5
             // packets, and three times that.
             let min = (self.target_delay_ms / 1e3 * packets_per_sec / 2.0).max(5.0);
             let min = match limit {

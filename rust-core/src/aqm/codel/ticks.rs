@@ -55,7 +55,7 @@ fn ticks(nanos: u64) -> u32 {
 /// with ns-3's order of shifts and its wrap-around.
 fn newton_step(estimate: u16, count: u32) -> u16 {
     let x = u64::from(u32::from(estimate) << FRACTION_SHIFT);
-    let squared = x * x >> 32;
+    let squared = (x * x) >> 32;
     let bracket = (3u64 << 32).wrapping_sub(u64::from(count) * squared) >> 2;
     let next = bracket.wrapping_mul(x) >> (32 - 2 + 1);
     (next >> FRACTION_SHIFT) as u16
@@ -164,7 +164,7 @@ impl Ticks {
     /// `from` plus interval/sqrt(count).
     fn after_spacing(&self, from: u32) -> u32 {
         let fraction = u64::from(u32::from(self.inverse_root) << FRACTION_SHIFT);
-        from.wrapping_add((u64::from(self.interval) * fraction >> 32) as u32)
+        from.wrapping_add(((u64::from(self.interval) * fraction) >> 32) as u32)
     }
 
     pub(super) fn visit_state(&self, visit: &mut dyn FnMut(&'static str, f64)) {

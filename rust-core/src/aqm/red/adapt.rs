@@ -44,7 +44,7 @@ pub(super) struct MaxP {
 impl MaxP {
     pub(super) fn new(config: &Config, link_rate: Rate, min: f64, max: f64) -> MaxP {
         let bottom = if config.bottom == 0.0 {
-            // One packet per round trip (Floyd, Gummadi and Shenker 2001, section 4).
+            // One packet per round trip (Floyd, Gummadi and Shenker 2001).
             let per_rtt = 8.0 * f64::from(config.mean_packet_bytes) * (config.rtt_ms / 1e3)
                 / link_rate.as_bps() as f64;
             per_rtt.min(0.01)
