@@ -346,6 +346,28 @@ def test_several_seeds_give_a_mean_with_a_confidence_band(make_run, flow):
     assert "mean of 3 runs" in figure.get_supxlabel()
 
 
+def test_two_runs_give_a_mean_between_the_smaller_and_the_larger(make_run, flow):
+    runs = [
+        Run.load(make_run(f"r{i}", run=i, flows=[flow(srtt_plot=lambda t, i=i: 40.0 + 2 * i)]))
+        for i in (1, 2)
+    ]
+    figure = figures.time_figure(runs, "srtt")
+    (ax,) = figure.axes
+    assert band_at(ax, 10.0) == pytest.approx((42.0, 44.0))
+    assert "means, bands: smallest to largest of 2 runs" in figure.get_supxlabel()
+
+
+def test_a_wide_band_does_not_flatten_the_mean(make_run, flow):
+    runs = [
+        Run.load(make_run(f"r{i}", run=i, flows=[flow(srtt_plot=lambda t, v=v: v)]))
+        for i, v in enumerate((1.0, 1.0, 100.0), 1)
+    ]
+    (ax,) = figures.time_figure(runs, "srtt").axes
+    # The mean is 34, the interval reaches 34 + 4.3027 x 33 = 176.
+    assert band_at(ax, 10.0)[1] == pytest.approx(176.0, abs=0.1)
+    assert ax.get_ylim() == pytest.approx((0.0, 1.5 * 34.0))
+
+
 def test_many_flows_are_drawn_without_markers(make_run, flow):
     run = Run.load(make_run(flows=[flow() for _ in range(20)]))
     lines = data_lines(figures.time_figure([run], "goodput").axes[0])

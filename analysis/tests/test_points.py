@@ -51,6 +51,20 @@ def test_curves_have_lines_bands_and_marks(run):
     assert "ns-3 3.44" in footer
 
 
+def test_bands_do_not_flatten_curves_and_two_runs_show_their_numbers(run):
+    wide = [Estimate(m, m - 200, m + 200, 5) for m in (3.0, 4.0)]
+    look = palette.controller("copa")
+    panel = figures.Panel("", [figures.Points("wide", look, wide, [1, 2])])
+    (ax,) = figures.curves([panel], "x", "y", [run]).axes
+    assert ax.get_ylim() == pytest.approx((0.0, 4.0 + 0.5 * 4.0))
+    (ax,) = figures.curves([panel], "x", "y", [run], from_zero=False).axes
+    assert ax.get_ylim() == pytest.approx((3.0 - 0.5, 4.0 + 0.5))
+    both = figures.Points("two", look, [estimate([1.0, 2.0]), estimate([2.0, 4.0])], [1, 2])
+    (ax,) = figures.curves([figures.Panel("", [both])], "x", "y", [run]).axes
+    vertices = ax.collections[0].get_paths()[0].vertices
+    assert {tuple(v) for v in vertices} == {(1, 1), (1, 2), (2, 2), (2, 4)}
+
+
 def test_points_of_one_run_have_no_band(run):
     values = [estimate([1.0]), estimate([2.0])]
     single = figures.Points("x", palette.controller("copa"), values, [1, 2])

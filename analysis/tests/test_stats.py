@@ -21,6 +21,21 @@ def test_the_t_interval_is_the_textbooks():
     assert np.isnan([low[2], high[2]]).all()
 
 
+def test_of_two_runs_their_numbers_are_shown_and_of_three_the_interval():
+    two, three = stats.estimate([1.0, 3.0]), stats.estimate([1.0, 3.0, 2.0])
+    # t(0.975, 1) = 12.706 over a standard error of 1: verdicts rest on it all the same.
+    assert (two.low, two.high) == pytest.approx((2 - 12.706, 2 + 12.706), abs=1e-3)
+    assert two.shown == (1.0, 3.0)
+    assert two.scaled(-10).shown == (-30.0, -10.0)
+    assert three.shown == (three.low, three.high)
+    of_both = stats.ratio(stats.estimate([2.0, 9.0]), two)
+    assert of_both.mean == pytest.approx(11 / 4)
+    assert of_both.shown == pytest.approx((2.0, 3.0))
+    lower = of_both.mapped(-1.0, 1.0)
+    assert lower.shown == pytest.approx((-2.0, -1.0))
+    assert (lower.low, lower.high) == pytest.approx((1 - of_both.high, 1 - of_both.low))
+
+
 def test_bins_are_whole_intervals():
     assert stats.bin_width(0.01, 2.0) == pytest.approx(0.01)
     assert stats.bin_width(0.01, 20.0) == pytest.approx(0.05)

@@ -23,6 +23,9 @@ _LEAST_BIN_SHARE = 0.25
 MAX_POINTS = 400
 #: Level of confidence intervals.
 CONFIDENCE = 0.95
+#: Of fewer runs than this their smallest and largest number are shown: Student's t over two runs
+#: gives intervals so wide (12.7 standard errors) that they hide the data.
+LEAST_RUNS = 3
 # Times are multiples of an interval up to rounding; this share of a bin is that rounding.
 _EPS = 1e-6
 
@@ -33,9 +36,9 @@ class Series:
 
     `time_s` is in seconds, `value`, `low`, `high` are in the quantity's unit. The band from `low`
     to `high` is, over one run, the extremes within each bin (NaN where none are recorded), and
-    over `runs` > 1 runs the confidence interval of their mean. Bins that only half of the runs
-    reach, or fewer, are left out: flows end at different times, and the mean of the slow ones is
-    another quantity.
+    over `LEAST_RUNS` runs or more the confidence interval of their mean, over fewer their smallest
+    and largest value. Bins that only half of the runs reach, or fewer, are left out: flows end at
+    different times, and the mean of the slow ones is another quantity.
     """
 
     time_s: Array
@@ -50,7 +53,8 @@ class Estimate:
     """A mean over `n` runs with its 95 % Student-t interval.
 
     With one run, or where all runs give the same number, `low` and `high` are the mean itself:
-    nothing is known about chance, or there is none. `samples` are the runs' numbers.
+    nothing is known about chance, or there is none. `samples` are the runs' numbers; `extremes`
+    the smallest and largest of them, where these are not those of `samples`.
     """
 
     mean: float
@@ -58,6 +62,18 @@ class Estimate:
     high: float
     n: int
     samples: tuple[float, ...] = ()
+    extremes: tuple[float, float] | None = None
+
+    @property
+    def shown(self) -> tuple[float, float]:
+        """What figures and tables show of it: the interval, or over fewer than `LEAST_RUNS` runs
+        the smallest and largest number.
+        """
+        if self.n >= LEAST_RUNS:
+            return self.low, self.high
+        if self.extremes is not None:
+            return self.extremes
+        return (min(self.samples), max(self.samples)) if self.samples else (self.low, self.high)
 
     @property
     def known(self) -> bool:
@@ -66,10 +82,17 @@ class Estimate:
 
     def scaled(self, factor: float) -> Estimate:
         """In a unit that is `1 / factor` of this one."""
-        ends = sorted((self.low * factor, self.high * factor))
-        return Estimate(
-            self.mean * factor, ends[0], ends[1], self.n, tuple(s * factor for s in self.samples)
-        )
+        return self.mapped(factor, 0.0)
+
+    def mapped(self, factor: float, offset: float) -> Estimate:
+        """`factor` times it plus `offset`."""
+        low, high = sorted((self.low * factor + offset, self.high * factor + offset))
+        extremes = None
+        if self.extremes is not None:
+            least, most = sorted(e * factor + offset for e in self.extremes)
+            extremes = (least, most)
+        samples = tuple(s * factor + offset for s in self.samples)
+        return Estimate(self.mean * factor + offset, low, high, self.n, samples, extremes)
 
 
 def estimate(samples: Iterable[float]) -> Estimate:
@@ -104,7 +127,14 @@ def ratio(one: Estimate, other: Estimate) -> Estimate:
     r = one.mean / other.mean
     rest = estimate(a - r * b for a, b in zip(one.samples, other.samples, strict=True))
     half = (rest.high - rest.low) / 2 / abs(other.mean)
-    return Estimate(r, r - half, r + half, one.n, tuple(a / other.mean for a in one.samples))
+    pairs = list(zip(one.samples, other.samples, strict=True))
+    extremes = None
+    if all(b * other.mean > 0 for _, b in pairs):
+        # The ratio of means lies between the smallest and largest ratio of two numbers.
+        each = [a / b for a, b in pairs]
+        extremes = (min(each), max(each))
+    samples = tuple(a / other.mean for a in one.samples)
+    return Estimate(r, r - half, r + half, one.n, samples, extremes)
 
 
 def t_interval(values: Array, level: float = CONFIDENCE) -> tuple[Array, Array, Array]:
@@ -260,6 +290,8 @@ def _combined(frames: Sequence[pl.LazyFrame], scale: float) -> Series:
     most = 2 * (~np.isnan(values)).sum(axis=0) > len(frames)
     times, values = times[:, most], values[:, most]
     mean, lower, upper = t_interval(values)
+    if len(frames) < LEAST_RUNS:
+        lower, upper = np.nanmin(values, axis=0), np.nanmax(values, axis=0)
     return Series(
         np.nanmean(times, axis=0), mean * scale, lower * scale, upper * scale, len(frames)
     )

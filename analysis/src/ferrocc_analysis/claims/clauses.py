@@ -74,7 +74,7 @@ def row(
 ) -> Measured:
     """A row; a plain number, of `n` runs, has no interval."""
     if isinstance(value, Estimate):
-        low, high = (value.low, value.high) if value.known else (None, None)
+        low, high = value.shown if value.known else (None, None)
         return Measured(name, value.mean, low, high, unit, value.n, expected, verdict, note)
     return Measured(name, value, None, None, unit, n, expected, verdict, note)
 
@@ -123,7 +123,8 @@ def measured_or_not(
 def show(value: Estimate, digits: int = 3) -> str:
     """A mean with its interval as text: `0.52 [0.5, 0.54]`."""
     text = f"{value.mean:.{digits}g}"
-    return f"{text} [{value.low:.{digits}g}, {value.high:.{digits}g}]" if value.known else text
+    low, high = value.shown
+    return f"{text} [{low:.{digits}g}, {high:.{digits}g}]" if value.known else text
 
 
 def runs_of(results: Results, scenario: str, options: Sequence[str] | None = None) -> list[Run]:

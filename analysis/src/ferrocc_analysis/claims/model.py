@@ -57,8 +57,9 @@ class Need:
 class Measured:
     """A row of the report's table.
 
-    `value` is the mean over `n` runs, `low` to `high` its 95 % confidence interval (None where
-    there is none: one run, or a number without chance in it). `unit` is "1" for ratios. `expected`
+    `value` is the mean over `n` runs, `low` to `high` its 95 % confidence interval, or
+    over two runs their smallest and largest number (None where there is none: one run, or a number
+    without chance in it). `unit` is "1" for ratios. `expected`
     says what the paper leads to expect, "" for a row that only informs. `verdict` is that of the
     clause that the row stands for, None for a row that only informs.
     """

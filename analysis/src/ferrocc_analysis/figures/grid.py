@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from .. import palette
+from .. import palette, stats
 from ..errors import InputError, one_of
 from ..runs import Run, group_cells
 from . import references, style
@@ -33,6 +33,8 @@ _LETTER_IN = 0.057
 _ENTRY_IN = 0.54
 #: Letters of the footer per inch.
 _FOOTER_LETTERS = 19
+#: Bands of means may stretch a y axis to so many times the largest mean.
+_TALLEST_BAND = 1.5
 #: Free share of the time axis behind the longest run.
 _MARGIN = 0.02
 _ROW_IN = 1.25
@@ -184,6 +186,12 @@ def _finish(
     if until == longest:
         until += _MARGIN * (until - since)
     top = max(float(ax.dataLim.y1) for ax in panels)
+    lines = [np.asarray(line.get_ydata(), float) for ax in panels for line in ax.get_lines()]
+    mean = max((float(np.nanmax(y)) for y in lines if np.isfinite(y).any()), default=0.0)
+    if any(len(cell) > 1 for cell in cells) and top > _TALLEST_BAND * mean > 0:
+        # A band of means must not flatten them.
+        top = _TALLEST_BAND * mean
+        panels[0].set_ylim(top=top)
     for ax, cell in zip(panels, cells, strict=True):
         ax.set_xlim(since, until)
         references.add_references(ax, kind.name, cell, top)
@@ -282,6 +290,10 @@ def footer(figure: Figure, cells: Sequence[Sequence[Run]], *, spread: str = "ban
     else:
         number = str(counts[0]) if len(counts) == 1 else f"{counts[0]}-{counts[-1]}"
         what = f"mean of {number} runs, {spread}: 95 % confidence"
+        if counts[-1] < stats.LEAST_RUNS:
+            what = f"means, {spread}: smallest to largest of {number} runs"
+        elif counts[0] < stats.LEAST_RUNS:
+            what += f" (smallest to largest of fewer than {stats.LEAST_RUNS})"
     scenarios = list(dict.fromkeys(r.scenario for r in runs))
     if len(scenarios) > 3:
         shown = f"{len(scenarios)} scenarios"

@@ -88,7 +88,8 @@ def draw_panel(
 ) -> list[Line2D]:
     """Draws `kind` for the runs of one cell into `ax` and returns the lines, one per flow.
 
-    With several runs a line is their mean and the band its 95 % confidence interval; with one the
+    With several runs a line is their mean and the band its 95 % confidence interval (of two their
+    smallest and largest value); with one the
     band shows the extremes within each bin, where the trace records them. Lines have the label
     `label`, followed by the flow's name if there are several. `variant` tells runs of the same
     controllers in the same axes apart (see `palette.variant`). The x axis is in seconds.

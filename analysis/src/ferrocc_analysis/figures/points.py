@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,6 +23,8 @@ from .panels import KINDS, Window
 #: Panels beside each other at most.
 _MOST_COLUMNS = 3
 _PANEL_IN = 1.9
+#: Bands may stretch the y axis by this share of what the means take.
+_ROOM = 0.5
 #: A line with more points than this has so many markers.
 _MANY = 30
 _MARKERS_PER_LINE = 8
@@ -77,7 +80,9 @@ def curves(
     ticks: Sequence[float] = (),
     share_x: bool = False,
 ) -> Figure:
-    """Lines with 95 % bands over a parameter, a panel each; `runs` are named in the footer.
+    """Lines with bands over a parameter, a panel each; `runs` are named in the footer.
+
+    Bands show `Estimate.shown`. They do not stretch the y axis to where the lines are hard to read.
 
     With `log_x` the x axis is logarithmic, with `ticks` at these places. The y axes are shared
     unless panels have labels of their own.
@@ -102,7 +107,7 @@ def curves(
 
 
 def bars(panels: Sequence[Panel], ylabel: str, runs: Sequence[Run]) -> Figure:
-    """Bars in groups with 95 % whiskers, a panel each; see `curves`."""
+    """Bars in groups with whiskers, a panel each; see `curves`."""
     with mpl.rc_context(style.RC):
         figure, axes = _panels(panels)
         for ax, panel in zip(axes, panels, strict=True):
@@ -121,7 +126,7 @@ def bars(panels: Sequence[Panel], ylabel: str, runs: Sequence[Run]) -> Figure:
                 )
                 for x, v in zip(at, points.values, strict=True):
                     if v.known:
-                        ax.plot([x, x], [v.low, v.high], color=style.INK, linewidth=0.8, zorder=3)
+                        ax.plot([x, x], v.shown, color=style.INK, linewidth=0.8, zorder=3)
             _marks(ax, panel.marks)
             if any(panel.groups):
                 ax.set_xticks(range(len(panel.groups)), list(panel.groups))
@@ -212,8 +217,8 @@ def _curve(ax: Axes, points: Points, index: int) -> None:
     if any(v.known for v in points.values):
         ax.fill_between(
             points.x,
-            [v.low for v in points.values],
-            [v.high for v in points.values],
+            [v.shown[0] for v in points.values],
+            [v.shown[1] for v in points.values],
             color=look.color,
             alpha=style.BAND_ALPHA,
             linewidth=0,
@@ -254,7 +259,31 @@ def _finish(
         positive = all(v.mean >= 0 for points in panel.points for v in points.values)
         if from_zero and positive:
             ax.set_ylim(bottom=0)
+    groups = [[i] for i in range(len(panels))]
+    if len(panels) > 1 and not any(p.ylabel for p in panels):
+        groups = [list(range(len(panels)))]
+    for group in groups:
+        _keep_readable(axes[group[0]], [panels[i] for i in group], from_zero)
     figure.align_ylabels(list(axes))
+
+
+def _keep_readable(ax: Axes, panels: Sequence[Panel], from_zero: bool) -> None:
+    """Cuts the y axis that `panels` share where bands go far beyond their means and marks."""
+    values = [v for panel in panels for points in panel.points for v in points.values]
+    means = [v.mean for v in values if math.isfinite(v.mean)]
+    ends = [e for v in values if v.known for e in v.shown if math.isfinite(e)]
+    if not means or not ends:
+        return
+    marks = [m.y for panel in panels for m in panel.marks]
+    for y in marks:
+        means += [y] if isinstance(y, (int, float)) else [float(v) for v in y]
+    if from_zero:
+        means.append(0.0)
+    room = _ROOM * ((max(means) - min(means)) or abs(max(means)))
+    if room and max(ends) > max(means) + room:
+        ax.set_ylim(top=max(means) + room)
+    if room and min(ends) < min(means) - room and ax.get_ylim()[0] < min(means) - room:
+        ax.set_ylim(bottom=min(means) - room)
 
 
 def _legend(figure: Figure, panels: Sequence[Panel], *, as_bars: bool) -> None:

@@ -175,13 +175,7 @@ def _clauses_c4(runs: dict[str, ByAlgorithm]) -> list[Measured]:
     for letter, of in srtts.items():
         for rival in RIVALS:
             of_rival = ratio(of["copa-icn"], of[rival])
-            lower = Estimate(
-                1 - of_rival.mean,
-                1 - of_rival.high,
-                1 - of_rival.low,
-                of_rival.n,
-                tuple(1 - s for s in of_rival.samples),
-            )
+            lower = of_rival.mapped(-1.0, 1.0)
             rows.append(
                 row(
                     f"SRTT of Copa-ICN below {name_of(rival)}'s by, ({letter})",
