@@ -71,6 +71,22 @@ def test_needs_name_scenarios_that_there_are(claim, scale):
         assert len(set(need.runs)) == len(need.runs) > 0
 
 
+def field(scenario: str, *path: str):
+    """A field of a scenario file or, if it is not there, of what the scenario extends."""
+    file = json.loads((SCENARIOS / f"{scenario}.json").read_text())
+    value = file
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return field(file["extends"], *path) if value is None and "extends" in file else value
+
+
+@pytest.mark.parametrize("claim", EVERYTHING, ids=lambda c: c.id)
+def test_scenarios_say_whether_they_are_traced(claim):
+    # The runs of a sweep, as which claims have them made, are not traced unless it says so.
+    for need in (n for scale in Scale for n in claim.needs(scale)):
+        assert field(need.scenario, "trace", "enabled") in (True, False), need.scenario
+
+
 @pytest.mark.parametrize("claim", REGISTRY.values(), ids=lambda c: c.id)
 def test_verdicts_rest_on_enough_runs(claim):
     for scale, least in ((Scale.QUICK, 2), (Scale.DEFAULT, 5), (Scale.FULL, 10)):
