@@ -161,6 +161,11 @@ def test_only_the_whole_run_that_was_planned_is_done(tmp_path):
     for name in worker.TRACES:
         (done / name).write_text("x")
     assert worker.is_done(done, identity)
+    (done / worker.FILES).write_text(json.dumps(worker.sizes_of(done)))
+    assert worker.is_done(done, identity)
+    (done / "flows.csv").write_text("")
+    assert not worker.is_done(done, identity), "rows are missing"
+    (done / "flows.csv").write_text("x")
     assert not worker.is_done(done, identity | {"scenario": "t"})
     assert not worker.is_done(done, identity | {"config": {"run": 2}})
     for broken in ("{", "[]", ""):
