@@ -214,7 +214,8 @@ def test_the_speed_is_learned_by_scenario(tmp_path):
     assert again.packets_per_s("new") == pytest.approx(2_000)
     assert again.cost_s(cell(scenario="a")) == pytest.approx(2 + cost.START_S)
     assert "learned" in again.source
-    for broken in ("", "{}", "[]", '{"scenarios": {"a": [0, 0]}}', '{"scenarios": {"a": 3}}'):
+    rates = ("[0, 0]", "[1e300, 1e-300]", "[1e-300, 1e300]", "[Infinity, 1]", "[NaN, 1]", "3")
+    for broken in ("", "{}", "[]", *(f'{{"scenarios": {{"a": {rate}}}}}' for rate in rates)):
         again.file.write_text(broken)
         assert CostModel.load(again.file).packets_per_s("a") == cost.DEFAULT_PACKETS_PER_S
 
