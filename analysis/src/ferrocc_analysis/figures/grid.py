@@ -285,9 +285,12 @@ def footer(figure: Figure, cells: Sequence[Sequence[Run]], *, spread: str = "ban
         number = str(counts[0]) if len(counts) == 1 else f"{counts[0]}-{counts[-1]}"
         what = f"mean of {number} runs, {spread}: 95 % confidence"
     scenarios = list(dict.fromkeys(r.scenario for r in runs))
-    shown = ", ".join(scenarios) if len(scenarios) <= 3 else f"{len(scenarios)} scenarios"
+    if len(scenarios) > 3:
+        shown = f"{len(scenarios)} scenarios"
+    else:
+        shown = f"scenario{'s' if len(scenarios) > 1 else ''} {', '.join(scenarios)}"
     parts = [
-        f"scenario {shown}",
+        shown,
         what,
         f"ns-3 {each([str(r.summary['ns3_version']) for r in runs])}",
         f"ferrocc {each([str(r.summary['ferrocc_version']) for r in runs])}",

@@ -11,7 +11,7 @@ pub enum Resolution {
     /// A name server.
     #[default]
     Server,
-    /// A table that the caller looks up at once whenever [`Step::look_up`] asks for it.
+    /// A table that the caller looks up at once whenever [`Step::look_up`](super::Step::look_up) asks for it.
     Table,
     /// The same, but the table is the receiver's own configuration, which never changes.
     Address,
