@@ -239,6 +239,33 @@ def test_figure_9(made, flow):
     assert "faster against Copa than the paper says" in judged.reason
 
 
+def test_runs_that_never_converge_are_told_with_their_length(made, flow):
+    claim = REGISTRY["C5-fig9"]
+    good = {"copa-icn": [0.6, 0.8, 0.7, 1.0], "copa": [3.0, 4.0, 3.5, 5.0]}
+    results = convergence(made, flow, good)
+    assert "never converged" not in claim.judge(results, Scale.QUICK).reason
+    need = next(iter(results))
+    results[need] = [
+        made(
+            need.scenario,
+            run.run,
+            flows=[flow("copa", end_s=length), flow("copa", start_s=2.1, end_s=length)],
+            joins=[{"t_s": 2.1, "converged_s": None}],
+            duration_s=length,
+        )
+        if run.label == "copa"
+        else run
+        for run, length in zip(results[need], (0, 0, 18.0, 40.0), strict=True)
+    ]
+    judged = claim.judge(results, Scale.QUICK)
+    told = (
+        "2 of Copa's runs never converged and count as their length, 18.0 s or more: less than 30"
+    )
+    assert told in judged.reason
+    (time,) = (m for m in judged.measured if m.name == "convergence time, Copa, 20 Mbps, 50 ms")
+    assert time.value == pytest.approx(29.0)
+
+
 @pytest.fixture
 def four(made, flow):
     """Runs of Figures 10 and 11."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from ... import figures, palette
 from ...metrics import METRICS
-from ...metrics.copa_icn import FOUR_FLOWS_END_S, delta_formula
+from ...metrics.copa_icn import FOUR_FLOWS_END_S, LEAST_CENSORED_S, delta_formula
 from ...runs import Run
 from ...stats import Estimate, difference, estimate, ratio
 from .. import rules
@@ -54,11 +54,12 @@ def _judge_c5(results: Results, scale: Scale) -> Judgement:
         for cell, found in ((c, runs_of(results, s)) for c, s in CELLS.items())
     }
     censored = {
-        c: sum(
-            bool(METRICS["convergence_time"].compute(run).notes)
+        c: [
+            run.duration_s
             for s in CELLS.values()
             for run in by_controller(runs_of(results, s)).get(c, [])
-        )
+            if METRICS["convergence_time"].compute(run).notes
+        ]
         for c in TWO
     }
     over_cells = {
@@ -120,11 +121,22 @@ def _judge_c5(results: Results, scale: Scale) -> Judgement:
     if share.mean < (1 - rules.ABOUT) * SHARE:
         because.append("Copa-ICN is faster against Copa than the paper says")
     because += [
-        f"{count} of {name_of(c)}'s runs never converged and count as their length"
-        for c, count in censored.items()
-        if count
+        f"{len(lengths)} of {name_of(c)}'s runs never converged and count as their length"
+        + _too_short(min(lengths))
+        for c, lengths in censored.items()
+        if lengths
     ]
     return judgement(rows, "; ".join(because))
+
+
+def _too_short(length_s: float) -> str:
+    """What to say of a run of `length_s` that counts as a convergence that did not come."""
+    if length_s >= LEAST_CENSORED_S:
+        return ""
+    return (
+        f", {length_s:.1f} s or more: less than {LEAST_CENSORED_S:g} s where the NDCs ended "
+        "before, so that the true time is longer"
+    )
 
 
 def _draw_c5(results: Results) -> Drawn:
