@@ -12,12 +12,14 @@
 //! | [`feedback`] | RTT estimation, loss by later arrivals, delivery-rate samples, rounds |
 //! | [`wire`] | the REQ and DATA packet formats |
 //! | [`cc`] | the controllers and their registry |
+//! | [`aqm`] | what a queue does with a packet: pass it, mark it or drop it |
 //! | [`transport`] | the `Receiver` and `Replica` engines |
 //! | [`icn`] | names and replicas: the name server, its clients, sessions, assembly |
 //! | [`scenario`] | the scenario model: JSON in, a resolved and validated plan out |
 //! | [`trace`] | what a run writes: trace rows and the summary |
 #![forbid(unsafe_code)]
 
+pub mod aqm;
 pub mod cc;
 pub mod feedback;
 pub mod filter;

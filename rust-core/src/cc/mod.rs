@@ -24,7 +24,7 @@ mod competition;
 mod copa_window;
 mod hystart;
 mod loss_brake;
-mod range;
+pub(crate) mod range;
 mod standing;
 #[cfg(test)]
 mod test_net;

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 /// An error line if `value` is not in `range` (NaN never is).
-pub(super) fn check(field: &str, value: f64, range: RangeInclusive<f64>) -> Result<(), String> {
+pub(crate) fn check(field: &str, value: f64, range: RangeInclusive<f64>) -> Result<(), String> {
     if range.contains(&value) {
         Ok(())
     } else {

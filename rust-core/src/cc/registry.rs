@@ -116,15 +116,15 @@ pub fn build(name: &str, setup: &Setup, params: &Value) -> Result<Box<dyn Contro
     (entry.build)(setup, params).map_err(|e| format!("controller {}: {e}", entry.name))
 }
 
-fn defaults<C: Default + Serialize>() -> Value {
+pub(crate) fn defaults<C: Default + Serialize>() -> Value {
     serde_json::to_value(C::default()).expect("parameters are plain data")
 }
 
-fn schema<C: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+pub(crate) fn schema<C: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<C>()
 }
 
-fn parse<C: DeserializeOwned>(params: &Value) -> Result<C, String> {
+pub(crate) fn parse<C: DeserializeOwned>(params: &Value) -> Result<C, String> {
     serde_path_to_error::deserialize(params).map_err(|e| match e.path().to_string() {
         // An unknown field's name is in the message.
         path if path == "." || e.inner().to_string().starts_with("unknown field") => {
