@@ -39,6 +39,8 @@ def test_claims_are_found_by_paper_id_and_short_id():
 
 
 def test_unknown_claims_are_named_with_the_nearest():
+    with pytest.raises(InputError, match=r"'fig6' is unknown.*did you mean 'C2-fig6'\?"):
+        select(["fig6"])
     with pytest.raises(InputError, match=r"'C5-fig8' is unknown.*did you mean 'C5-fig9'"):
         select(["C2", "C5-fig8"])
     assert len(set(accepted_names())) == len(accepted_names())

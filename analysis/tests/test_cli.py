@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from ferrocc_analysis import cli
+from ferrocc_analysis import cli, schema
 
 
 def test_plot_writes_what_was_asked_for(make_run, tmp_path, capsys):
@@ -60,6 +60,37 @@ def test_table_has_a_row_for_each_flow(make_run, flow, capsys, monkeypatch, colu
     assert "cell" not in two
 
 
+def test_table_says_why_transfers_failed_and_in_which_direction_they_went(
+    make_run, flow, capsys, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", "200")
+    flows = [{"name": "NDC-1", "direction": "forward"}, {"name": "NDC-2", "direction": "opposite"}]
+    run = make_run("cell", flows=[flow(), flow()], config={"flows": flows}, traces=False)
+    path = run / schema.SUMMARY
+    summary = json.loads(path.read_text())
+    summary["flows"][1]["failure"] = "no-replica"
+    there = summary["links"][0]
+    back = {"name": "back", "from": "IR1", "to": "IR2", "utilisation": 0.5}
+    summary["links"].append(there | back)
+    path.write_text(json.dumps(summary))
+    assert cli.run(["table", str(run)]) == 0
+    shown = capsys.readouterr().out
+    one, two = (next(x for x in shown.splitlines() if n in x) for n in ("NDC-1", "NDC-2"))
+    assert "Direction" in shown
+    assert "forward" in one
+    assert "not ended" in one
+    assert "opposite" in two
+    assert "no-replica" in two
+    for line in (
+        "cell: bottleneck forward (IR2 to IR1), utilisation 0.987, queue 12.3 packets",
+        "cell: bottleneck opposite (IR1 to IR2), utilisation 0.500, queue 12.3 packets",
+    ):
+        assert line in shown
+    one_way = make_run("one-way", traces=False)
+    assert cli.run(["table", str(one_way)]) == 0
+    assert "irection" not in capsys.readouterr().out
+
+
 def test_metrics_are_json(make_run, capsys):
     assert cli.run(["metrics", str(make_run("cell")), "--metric", "jain,goodput_ratio"]) == 0
     data = json.loads(capsys.readouterr().out)
@@ -85,7 +116,7 @@ def test_metrics_are_json(make_run, capsys):
         (["plot", "RUN", "--from", "soon"], "--from: 'soon' is no time"),
         (["plot", "RUN", "--to", "nan"], "--to: 'nan' is no time"),
         (["plot", "RUN/nothing"], "no such folder"),
-        (["plot", "RUN", "NO-TRACES"], "not there"),
+        (["plot", "RUN", "NO-TRACES"], "not there; run the scenario with --set=trace.enabled=true"),
         (["plot", "RUN", "--out", "RUN/summary.json/x"], "cannot be created"),
         (["plot"], "RUN"),
         (["plot", "RUN", "--colour", "red"], "--colour"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
@@ -146,6 +148,70 @@ def test_cells_of_one_controller_are_told_apart_by_their_names(make_run):
     ]
     titles = [ax.get_title() for ax in figures.time_figure(runs, "queue").axes]
     assert titles == ["Copa-ICN\nrate=10Mbps", "Copa-ICN\nrate=20Mbps"]
+
+
+def test_titles_leave_out_what_is_equal_and_what_controllers_say(make_run, flow):
+    names = [
+        f"controller={c},size=9MB,buffer={b}"
+        for c in ("copa_mode-fixed", "copa_mode-auto", "cubic")
+        for b in ("1bdp", "2bdp")
+    ]
+    runs = [
+        Run.load(
+            make_run(
+                n,
+                flows=[flow("cubic"), flow("copa" if "copa" in n else "cubic")],
+                config={"cell": n},
+            )
+        )
+        for n in names
+    ]
+    figure = figures.overview(runs)
+    titles = [ax.get_title() for ax in figure.axes if ax.get_title()]
+    assert [t.replace(",\n", ", ") for t in titles] == [
+        "CUBIC + Copa\nmode-fixed, buffer=1bdp",
+        "CUBIC + Copa\nmode-fixed, buffer=2bdp",
+        "CUBIC + Copa\nmode-auto, buffer=1bdp",
+        "CUBIC + Copa\nmode-auto, buffer=2bdp",
+        "CUBIC\nbuffer=1bdp",
+        "CUBIC\nbuffer=2bdp",
+    ]
+
+
+@pytest.mark.parametrize("count", [4, 5, 8])
+def test_many_columns_go_into_rows_and_titles_do_not_touch(make_run, count):
+    runs = [
+        Run.load(make_run(f"rate={n}Mbps,buffer={n}bdp,{'long' * (3 * n)}={n}", config={"n": n}))
+        for n in range(count)
+    ]
+    figure = figures.overview(runs)
+    assert len(figure.axes) == 4 * count
+    figure.draw_without_rendering()
+    rows: dict[float, list] = {}
+    for ax in figure.axes:
+        if ax.get_title():
+            rows.setdefault(round(ax.get_position().y1, 3), []).append(ax.title.get_window_extent())
+    assert [len(row) for row in rows.values()] == {4: [4], 5: [3, 2], 8: [4, 4]}[count]
+    for row in rows.values():
+        assert all(a.x1 < b.x0 for a, b in itertools.pairwise(row))
+        assert row[-1].x1 <= figure.bbox.x1
+    limits = {ax.get_ylim() for ax in figure.axes if ax.get_title()}
+    assert len(limits) == 1
+
+
+@pytest.mark.parametrize(
+    ("buffer", "direction", "limit"),
+    [("54 kB", "forward", [39.0]), ("54 kB", "opposite", []), ("39p", "opposite", [39.0])],
+)
+def test_a_limit_in_bytes_is_no_number_of_packets_in_both_directions(
+    make_run, flow, buffer, direction, limit
+):
+    config = {
+        "topology": {"bottleneck": {"buffer": buffer}},
+        "flows": [{"name": "NDC-1"}, {"name": "NDC-2", "direction": direction}],
+    }
+    run = Run.load(make_run(flows=[flow(), flow()], config=config, queue=lambda t: 30.0))
+    assert reference(figures.time_figure([run], "queue").axes[0], "buffer limit") == limit
 
 
 def test_what_several_controllers_share_has_nobodys_colour(make_run, flow):

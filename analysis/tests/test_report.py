@@ -185,6 +185,30 @@ def test_the_page_is_whole_by_itself_and_shows_everything(results, store, tmp_pa
     assert text.index('id="study-a"') > text.index('id="studies"')
 
 
+def test_what_was_not_run_is_a_line_below_what_was(results, store, tmp_path):
+    claims = [fakes.claim(name) for name in ("A1-fig1", "B1-fig1", "B2-fig2")]
+    studies = [fakes.claim(name, kind=Study) for name in ("study-a", "study-b")]
+    judged(claims[1], results, store)
+    judged(studies[1], results, store)
+    write_report(tmp_path, [*claims, *studies], store)
+    text = (tmp_path / "index.html").read_text()
+    places = [
+        text.index(f'id="{n}"') for n in ("B1-fig1", "A1-fig1", "B2-fig2", "study-b", "study-a")
+    ]
+    assert places == sorted(places)
+    lines = re.findall(r"<li id=.*</li>", text)
+    assert [re.search('id="([^"]*)"', line)[1] for line in lines] == [
+        "A1-fig1", "B2-fig2", "study-a",
+    ]  # fmt: skip
+    for line, name in zip(lines, ("A1-fig1", "B2-fig2", "study-a"), strict=True):
+        for part in (f"Title of {name}", "not run", f"<code>cargo xtask reproduce {name}</code>"):
+            assert part in line
+    assert text.count("What the paper says") == 2
+    assert ">Expected</th>" in text
+    assert ">paper: " not in text
+    assert ">expected: " in text
+
+
 def test_the_json_has_claims_and_studies_apart(results, store):
     claim = fakes.claim("A1-fig1", verdict=Verdict.NOT_REPRODUCED)
     study = fakes.claim("study-a", kind=Study)

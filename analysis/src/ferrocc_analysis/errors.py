@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+from typing import Final
+
+#: Names that an error proposes at most.
+_MOST_HINTS: Final = 3
 
 
 class InputError(ValueError):
@@ -18,8 +23,12 @@ class InputError(ValueError):
 
 
 def one_of(what: str, given: str, accepted: Iterable[str]) -> InputError:
-    """An error for a name that is none of `accepted`; names the nearest one if any is near."""
+    """An error for a name that is none of `accepted`; names those that contain it as a whole word
+    (`fig6` is one of `C2-fig6`), or else the nearest one if any is near.
+    """
     names = list(accepted)
-    near = difflib.get_close_matches(given, names, n=1)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
+    word = re.compile(rf"(?<![a-z0-9]){re.escape(given.strip().lower())}(?![0-9])")
+    near = [n for n in names if given.strip() and word.search(n.lower())][:_MOST_HINTS]
+    near = near or difflib.get_close_matches(given, names, n=1)
+    hint = f"; did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     return InputError(f"{what}: '{given}' is unknown, accepted are {', '.join(names)}{hint}")

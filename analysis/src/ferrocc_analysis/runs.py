@@ -164,6 +164,41 @@ class Run:
             return None
         return count + _number(self._configured("topology", "bottleneck", "device_queue"), 0)
 
+    @property
+    def two_way(self) -> bool:
+        """Whether some flow's DATA crosses the bottleneck in the other direction."""
+        return schema.OPPOSITE in self.directions
+
+    @cached_property
+    def directions(self) -> tuple[str, ...]:
+        """In which direction of the bottleneck the DATA of each transfer goes, `forward` or
+        `opposite`, in the order of `flows`.
+        """
+        flows = self._configured("flows")
+        known = {
+            str(f.get("name")): str(f.get("direction", schema.FORWARD))
+            for f in (flows if isinstance(flows, list) else [])
+            if isinstance(f, dict)
+        }
+        return tuple(known.get(f.name, schema.FORWARD) for f in self.flows)
+
+    @property
+    def opposite_bottleneck(self) -> dict[str, Any] | None:
+        """The bottleneck against the DATA direction; None if the summary does not have it."""
+        ends = (self.bottleneck["to"], self.bottleneck["from"])
+        return next((link for link in self.links if (link["from"], link["to"]) == ends), None)
+
+    @property
+    def queue_limit_packets(self) -> float | None:
+        """The most packets that the bottleneck holds, as `buffer_packets`; None if no number is:
+        where the limit is in bytes and flows go in both directions, small REQs or acknowledgements
+        share the queue with DATA.
+        """
+        limit = self._configured("topology", "bottleneck", "buffer")
+        if self.two_way and quantities.packets(limit) is None:
+            return None
+        return self.buffer_packets
+
     def setting(self, path: str) -> Any:
         """The value of the resolved configuration at `path`, such as `flows.0.size`; None if there
         is none.
@@ -221,7 +256,8 @@ class Run:
         path = self.folder / table.file
         if not path.is_file():
             raise InputError(
-                f"{path}: not there; run the scenario with traces to draw or measure it"
+                f"{path}: not there; run the scenario with --set=trace.enabled=true to draw or "
+                "measure it (sweeps write no traces unless asked)"
             )
         return read_table(path, table)
 

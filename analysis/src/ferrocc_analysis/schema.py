@@ -139,6 +139,10 @@ FLOW_FIELDS: Final = (
 LINK_FIELDS: Final = ("name", "rate_mbps", "utilisation", "queue_pkts", "queue_ms", "loss_rate")
 FAIRNESS_FIELDS: Final = ("jain", "joins")
 
+#: Directions of DATA over the bottleneck, in `config.flows[].direction`.
+FORWARD: Final = "forward"
+OPPOSITE: Final = "opposite"
+
 #: Fields of `config` that tell one run of a cell from another and nothing else.
 RANDOM_FIELDS: Final = ("seed", "run")
 

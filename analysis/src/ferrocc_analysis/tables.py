@@ -9,20 +9,27 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from . import palette
+from . import palette, schema
 from .runs import Run
 
 _NOTHING = "-"
+_NOT_ENDED = "not ended"
 
 
 def flow_table(runs: Sequence[Run], title: str | None = None) -> Table:
     """A row for each flow of each run, with what its bottleneck and its fairness were.
 
-    Columns that belong to a run, not to a flow, are filled in its first row only.
+    Columns that belong to a run, not to a flow, are filled in its first row only. A transfer that
+    did not end says so in place of its completion time, and one that failed says why. Where flows
+    go in both directions, a column says in which, and lines below what each such run's
+    bottleneck was in both.
     """
+    two_way = [run for run in runs if run.two_way]
     table = Table(
         title=title,
         title_justify="left",
+        caption=Text("\n".join(_both_directions(run) for run in two_way)) if two_way else None,
+        caption_justify="left",
         header_style="bold",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
@@ -36,6 +43,8 @@ def flow_table(runs: Sequence[Run], title: str | None = None) -> Table:
         table.add_column("Seed/run", no_wrap=True)
     table.add_column("Controller", no_wrap=True)
     table.add_column("Flow", no_wrap=True)
+    if two_way:
+        table.add_column("Direction", no_wrap=True)
     for heading in (
         "Goodput\nMbps",
         "FCT\ns",
@@ -62,8 +71,9 @@ def flow_table(runs: Sequence[Run], title: str | None = None) -> Table:
             row += [
                 Text(look.name, style=look.color if look.color != "#000000" else "default"),
                 flow.name,
+                *([run.directions[flow.index]] if two_way else []),
                 _number(s["goodput_mbps"], 2),
-                _number(s["fct_s"], 3) if s["completed"] else "not ended",
+                _number(s["fct_s"], 3) if s["completed"] else s.get("failure") or _NOT_ENDED,
                 _number(s["srtt_ms_mean"], 1),
                 _number(_get(s, "rtt_ms", "p95"), 1),
                 _number(s["losses"], 0),
@@ -72,6 +82,18 @@ def flow_table(runs: Sequence[Run], title: str | None = None) -> Table:
             row += _of_run(run) if first else [""] * 4
             table.add_row(*row, end_section=flow.index == len(run.flows) - 1)
     return table
+
+
+def _both_directions(run: Run) -> str:
+    """What the bottleneck was in each direction, a line each."""
+    links = [(schema.FORWARD, run.bottleneck), (schema.OPPOSITE, run.opposite_bottleneck)]
+    return "\n".join(
+        f"{run.name}: bottleneck {direction} ({link['from']} to {link['to']}), utilisation "
+        f"{_number(link['utilisation'], 3)}, queue "
+        f"{_number(_get(link, 'queue_pkts', 'mean'), 1)} packets"
+        for direction, link in links
+        if link is not None
+    )
 
 
 def _of_run(run: Run) -> list[str]:

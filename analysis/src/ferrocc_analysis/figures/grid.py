@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -19,11 +18,10 @@ from matplotlib.ticker import MaxNLocator
 from .. import palette
 from ..errors import InputError, one_of
 from ..runs import Run, group_cells
-from ..schema import RANDOM_FIELDS
 from . import references, style
 from .panels import KINDS, Kind, Window, draw_panel
+from .titles import cell_titles, set_titles
 
-_RANDOM_PART = re.compile(rf"(^|,)({'|'.join(RANDOM_FIELDS)})=\d+")
 #: Columns of a figure with one kind at most; more panels go into further rows.
 _MOST_COLUMNS = 3
 #: Entries of a legend at most; more flows than that are not told apart by it.
@@ -39,9 +37,11 @@ _FOOTER_LETTERS = 19
 _MARGIN = 0.02
 _ROW_IN = 1.25
 _WIDE_ROW_IN = 1.55
-#: Columns of an overview that fit a page without growing it.
+#: Columns of an overview at most; further cells go into further blocks of rows.
 _PAGE_COLUMNS = 4
-_COLUMN_IN = 1.85
+#: Widths beside the panels: labels of the first column's axis, and between columns.
+_LABELS_IN = 0.55
+_BETWEEN_IN = 0.12
 
 
 def overview(runs: Sequence[Run], window: Window | None = None) -> Figure:
@@ -53,25 +53,41 @@ def overview(runs: Sequence[Run], window: Window | None = None) -> Figure:
     """
     cells = _cells(runs, window)
     kinds = list(KINDS.values())
-    width = style.PAGE_IN if len(cells) <= _PAGE_COLUMNS else 0.75 + _COLUMN_IN * len(cells)
-    if len(cells) == 1:
-        width = style.COLUMN_IN
+    blocks = -(-len(cells) // _PAGE_COLUMNS)
+    columns = -(-len(cells) // blocks)
+    width = style.COLUMN_IN if len(cells) == 1 else style.PAGE_IN
+    names = cell_titles(cells)
     with mpl.rc_context(style.RC):
-        figure, axes = new_figure(len(kinds), len(cells), (width, 0.95 + _ROW_IN * len(kinds)))
-        for row, kind in zip(axes, kinds, strict=True):
-            for ax, cell in zip(row, cells, strict=True):
+        size = (width, 0.95 + (_ROW_IN * len(kinds) + 0.2) * blocks)
+        figure, axes = new_figure(len(kinds) * blocks, columns, size)
+        grid = axes.reshape(blocks, len(kinds), columns)
+        for row, kind in enumerate(kinds):
+            for block in grid[1:, row]:
+                block[0].sharey(grid[0, row, 0])
+            panels = list(grid[:, row].flat)[: len(cells)]
+            for ax, cell in zip(panels, cells, strict=True):
                 draw_panel(ax, cell, kind, window)
-            _finish(list(row), kind, cells, window)
-            row[0].set_ylabel(kind.label)
-            row[0].set_ylim(bottom=0)
-        for ax, title in zip(axes[0], _titles(cells), strict=True):
-            ax.set_title(title)
-        for ax in axes.flat[: -len(cells)]:
-            ax.set_xlabel("")
+            _finish(panels, kind, cells, window)
+            for ax in panels[::columns]:
+                ax.set_ylabel(kind.label)
+            panels[0].set_ylim(bottom=0)
+            last = row == len(kinds) - 1
+            for ax in panels:
+                ax.tick_params(labelbottom=last)
+                if not last:
+                    ax.set_xlabel("")
+            for ax in list(grid[:, row].flat)[len(cells) :]:
+                ax.remove()
+        set_titles(list(grid[:, 0].flat), names, _panel_width(width, columns))
         figure.align_ylabels(list(axes[:, 0]))
         _flow_legend(figure, cells)
         footer(figure, cells)
     return figure
+
+
+def _panel_width(width_in: float, columns: int) -> float:
+    """What a panel's title may take of a figure of `width_in` with so many columns, in inches."""
+    return (width_in - _LABELS_IN) / columns - _BETWEEN_IN
 
 
 def time_figure(
@@ -91,13 +107,13 @@ def time_figure(
     if kind not in KINDS:
         raise one_of("kind", kind, KINDS)
     chosen, cells = KINDS[kind], _cells(runs, window)
-    titles = _titles(cells) if titles is None else titles
+    names = cell_titles(cells) if titles is None else titles
     with mpl.rc_context(style.RC):
         if overlay:
             figure, axes = new_figure(1, 1, (style.PAGE_IN * 0.75, 3.0))
             ax = axes[0, 0]
             variants = _variants(cells)
-            for cell, title, variant in zip(cells, titles, variants, strict=True):
+            for cell, title, variant in zip(cells, names, variants, strict=True):
                 label = " ".join(title.split("\n"))
                 draw_panel(ax, cell, chosen, window, label=label, variant=variant)
             _finish([ax] * len(cells), chosen, cells, window)
@@ -112,9 +128,9 @@ def time_figure(
             size = (width, 0.85 + _WIDE_ROW_IN * rows)
             figure, axes = new_figure(rows, columns, size, sharey="all")
             flat = list(axes.flat)
-            for ax, cell, title in zip(flat, cells, titles, strict=False):
+            for ax, cell in zip(flat, cells, strict=False):
                 draw_panel(ax, cell, chosen, window)
-                ax.set_title(title)
+            set_titles(flat, names, _panel_width(width, columns))
             _finish(flat[: len(cells)], chosen, cells, window)
             for ax in flat[len(cells) :]:
                 ax.remove()
@@ -174,24 +190,6 @@ def _finish(
         ax.set_xlabel("Time (s)")
         ax.xaxis.set_major_locator(MaxNLocator(5, steps=_STEPS))
         ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-
-
-def _titles(cells: Sequence[Sequence[Run]]) -> list[str]:
-    """What to call each cell: its controllers, and its name or folder where that is not enough.
-
-    A sweep names its cells `path=value,path=value`; what tells the runs of one cell apart goes.
-    """
-    labels = [palette.display_name(cell[0].label) for cell in cells]
-    names = [_RANDOM_PART.sub("", cell[0].name) for cell in cells]
-    titles = [f"{label}\n{name}" for label, name in zip(labels, names, strict=True)]
-    folders = [
-        f"{label}\n{cell[0].folder.as_posix()}" for label, cell in zip(labels, cells, strict=True)
-    ]
-
-    def shortest(i: int) -> str:
-        return next((t[i] for t in (labels, titles) if t.count(t[i]) == 1), folders[i])
-
-    return [shortest(i) for i in range(len(cells))]
 
 
 def _variants(cells: Sequence[Sequence[Run]]) -> list[int]:

@@ -40,7 +40,7 @@ def add_references(ax: Axes, kind: str, cell: Sequence[Run], top: float) -> None
     run = cell[0]
     if kind == "goodput":
         _across(ax, RATE, eq8_mbps(float(run.bottleneck["rate_mbps"]), run.payload_bytes))
-    elif kind == "queue" and (limit := run.buffer_packets) and limit <= _TALLEST * top:
+    elif kind == "queue" and (limit := run.queue_limit_packets) and limit <= _TALLEST * top:
         _across(ax, BUFFER, limit)
     elif kind == "srtt" and (rtprop := run.rtprop_s):
         _across(ax, RTPROP, rtprop * 1e3)

@@ -9,7 +9,7 @@
       var fits = (!paper.value || e.dataset.paper === paper.value) &&
         (!outcome.value || e.dataset.outcome === outcome.value);
       e.classList.toggle("away", !fits);
-      if (e.tagName === "TR") { all += 1; count += fits ? 1 : 0; }
+      if (e.tagName === "TR" || e.tagName === "LI") { all += 1; count += fits ? 1 : 0; }
     });
     shown.textContent = count === all ? "" : count + " of " + all + " claims";
   }

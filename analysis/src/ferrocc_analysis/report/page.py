@@ -53,7 +53,7 @@ def claims_json(studies: Sequence[Study], entries: Mapping[str, Entry]) -> str:
 
 
 def page(studies: Sequence[Study], entries: Mapping[str, Entry], store: Store) -> str:
-    """`index.html`."""
+    """`index.html`: what has results in full, below it a line for each that was not run."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         autoescape=True,
@@ -64,10 +64,13 @@ def page(studies: Sequence[Study], entries: Mapping[str, Entry], store: Store) -
     environment.filters["number"] = number
     shown = [_section(s, entries.get(s.id), store) for s in studies]
     claims = [s for s in shown if s["kind"] == "claim"]
+    others = [s for s in shown if s["kind"] == "study"]
     counts = {o: sum(c["outcome"] == o for c in claims) for o in OUTCOMES}
     text = environment.get_template("page.html.j2").render(
-        claims=claims,
-        studies=[s for s in shown if s["kind"] == "study"],
+        claims=_run(claims),
+        unrun_claims=_unrun(claims),
+        studies=_run(others),
+        unrun_studies=_unrun(others),
         papers=[(p, paper_name(p)) for p in dict.fromkeys(c["paper"] for c in claims)],
         outcomes=[(o, n) for o, n in counts.items() if n],
         preliminary=any(c["preliminary"] for c in claims),
@@ -76,6 +79,14 @@ def page(studies: Sequence[Study], entries: Mapping[str, Entry], store: Store) -
         script=Markup((_HERE / "page.js").read_text(encoding="utf-8")),
     )
     return text.rstrip() + "\n"
+
+
+def _run(sections: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [s for s in sections if s["entry"] is not None]
+
+
+def _unrun(sections: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [s for s in sections if s["entry"] is None]
 
 
 def paper_name(paper: str) -> str:
