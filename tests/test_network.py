@@ -51,6 +51,35 @@ def test_opposite_flows_have_bottlenecks_of_their_own(runner, tmp_path):
     assert summary["fairness"] == {"jain": None, "joins": []}
 
 
+def test_the_table_tells_directions_and_failures(runner, tmp_path):
+    both = runner.run(
+        "--scenario=base/topo-2", "--flows=2", "--duration=1s", f"--out={tmp_path / 'both'}"
+    ).stdout
+    assert both.splitlines()[0].split()[:3] == ["flow", "controller", "direction"]
+    assert [line.split()[2] for line in both.splitlines()[1:3]] == ["forward", "opposite"]
+    assert "\nbottleneck: " in both
+    assert "\nbottleneck-reverse: " in both
+    faults = json.dumps([{"at": "0.5 s", "kind": "replica-fail", "target": "RN"}])
+    failed = runner.run(
+        "--scenario=base/topo-1",
+        "--duration=10s",
+        f"--set=faults={faults}",
+        "--set=names.give_up=5 s",
+        f"--out={tmp_path / 'failed'}",
+    ).stdout
+    assert "(stalled)" in failed
+    assert "1 of 1 transfers failed" in failed
+    assert "direction" not in failed.splitlines()[0]
+    stopped = runner.run(
+        "--scenario=base/topo-1",
+        "--duration=2s",
+        "--set=flows[0].stop=1s",
+        f"--out={tmp_path / 'stopped'}",
+    ).stdout
+    assert "1.000 (cancelled)" in stopped
+    assert "transfers failed" not in stopped
+
+
 def test_only_flows_of_one_direction_are_compared(runner, tmp_path):
     summary = run(runner, tmp_path / "out", "--scenario=base/topo-2", "--flows=3",
                   "--set=flows[1].direction=forward", "--set=flows[1].start=1.1s",

@@ -161,6 +161,11 @@ def test_only_the_whole_run_that_was_planned_is_done(tmp_path):
     for name in worker.TRACES:
         (done / name).write_text("x")
     assert worker.is_done(done, identity)
+    (done / worker.FILES).write_text(json.dumps(worker.sizes_of(done)))
+    assert worker.is_done(done, identity)
+    (done / "flows.csv").write_text("")
+    assert not worker.is_done(done, identity), "rows are missing"
+    (done / "flows.csv").write_text("x")
     assert not worker.is_done(done, identity | {"scenario": "t"})
     assert not worker.is_done(done, identity | {"config": {"run": 2}})
     for broken in ("{", "[]", ""):
@@ -209,7 +214,8 @@ def test_the_speed_is_learned_by_scenario(tmp_path):
     assert again.packets_per_s("new") == pytest.approx(2_000)
     assert again.cost_s(cell(scenario="a")) == pytest.approx(2 + cost.START_S)
     assert "learned" in again.source
-    for broken in ("", "{}", "[]", '{"scenarios": {"a": [0, 0]}}', '{"scenarios": {"a": 3}}'):
+    rates = ("[0, 0]", "[1e300, 1e-300]", "[1e-300, 1e300]", "[Infinity, 1]", "[NaN, 1]", "3")
+    for broken in ("", "{}", "[]", *(f'{{"scenarios": {{"a": {rate}}}}}' for rate in rates)):
         again.file.write_text(broken)
         assert CostModel.load(again.file).packets_per_s("a") == cost.DEFAULT_PACKETS_PER_S
 

@@ -73,6 +73,22 @@ def test_needs_name_scenarios_that_there_are(claim, scale):
         assert len(set(need.runs)) == len(need.runs) > 0
 
 
+def field(scenario: str, *path: str):
+    """A field of a scenario file or, if it is not there, of what the scenario extends."""
+    file = json.loads((SCENARIOS / f"{scenario}.json").read_text())
+    value = file
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return field(file["extends"], *path) if value is None and "extends" in file else value
+
+
+@pytest.mark.parametrize("claim", EVERYTHING, ids=lambda c: c.id)
+def test_scenarios_say_whether_they_are_traced(claim):
+    # The runs of a sweep, as which claims have them made, are not traced unless it says so.
+    for need in (n for scale in Scale for n in claim.needs(scale)):
+        assert field(need.scenario, "trace", "enabled") in (True, False), need.scenario
+
+
 @pytest.mark.parametrize("claim", REGISTRY.values(), ids=lambda c: c.id)
 def test_verdicts_rest_on_enough_runs(claim):
     for scale, least in ((Scale.QUICK, 2), (Scale.DEFAULT, 5), (Scale.FULL, 10)):
@@ -223,6 +239,33 @@ def test_figure_9(made, flow):
     judged = claim.judge(convergence(made, flow, fast), Scale.QUICK)
     assert judged.verdict is Verdict.PARTLY
     assert "faster against Copa than the paper says" in judged.reason
+
+
+def test_runs_that_never_converge_are_told_with_their_length(made, flow):
+    claim = REGISTRY["C5-fig9"]
+    good = {"copa-icn": [0.6, 0.8, 0.7, 1.0], "copa": [3.0, 4.0, 3.5, 5.0]}
+    results = convergence(made, flow, good)
+    assert "never converged" not in claim.judge(results, Scale.QUICK).reason
+    need = next(iter(results))
+    results[need] = [
+        made(
+            need.scenario,
+            run.run,
+            flows=[flow("copa", end_s=length), flow("copa", start_s=2.1, end_s=length)],
+            joins=[{"t_s": 2.1, "converged_s": None}],
+            duration_s=length,
+        )
+        if run.label == "copa"
+        else run
+        for run, length in zip(results[need], (0, 0, 18.0, 40.0), strict=True)
+    ]
+    judged = claim.judge(results, Scale.QUICK)
+    told = (
+        "2 of Copa's runs never converged and count as their length, 18.0 s or more: less than 30"
+    )
+    assert told in judged.reason
+    (time,) = (m for m in judged.measured if m.name == "convergence time, Copa, 20 Mbps, 50 ms")
+    assert time.value == pytest.approx(29.0)
 
 
 @pytest.fixture

@@ -139,6 +139,9 @@ def test_c7_queue_after_the_fourth_join(make_run, flow):
     run = Run.load(make_run(flows=flows, queue=queue))
     assert value(run, "queue_after_fourth_join") == pytest.approx(40.0)
     assert value(run, "min_queue_after_third_join") == 3.0
+    # With four flows it must not empty either.
+    dip = make_run("dip", flows=flows, queue=lambda t: 2.0 if 9 < t < 9.2 else queue(t))
+    assert value(Run.load(dip), "min_queue_after_third_join") == 2.0
 
 
 def test_c11_queue_against_copas_analysis(make_run, flow):

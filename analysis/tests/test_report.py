@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 import fakes
+from ferrocc_analysis import InputError
 from ferrocc_analysis.claims import Claim, Judgement, Scale, Study, Verdict
 from ferrocc_analysis.report import Entry, judge, missing, page, write_report
 from ferrocc_analysis.report.entry import Context, Store
@@ -118,6 +119,18 @@ def test_a_judgement_that_breaks_is_told_and_breaks_nothing(results):
     assert entry.reason == "could not be judged: ZeroDivisionError: no runs"
     silent = Claim(**(vars(good) | {"judge": lambda r, s: Judgement(None, (), "")}))
     assert judge(silent, results, Scale.QUICK, CONTEXT)[0].state == "incomplete"
+
+
+def test_folders_of_this_machine_stay_out_of_the_report(results):
+    run = next(run for runs in results.values() for run in runs)
+
+    def untraced(results, scale):
+        raise InputError(f"{run.folder}/flows.csv: not there")
+
+    study = Claim(**(vars(fakes.claim("A1-fig1")) | {"judge": untraced}))
+    entry, _ = judge(study, results, Scale.QUICK, CONTEXT)
+    assert entry.reason.endswith(f"InputError: {run.folder.name}/flows.csv: not there")
+    assert str(run.folder.parent) not in entry.reason
 
 
 def test_missing_runs_are_named():

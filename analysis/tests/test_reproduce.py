@@ -72,6 +72,27 @@ def test_equal_runs_of_several_claims_are_made_once_and_the_second_call_makes_no
     assert claims(tmp_path)["A1-fig1"]["preliminary"] is True
 
 
+@pytest.mark.parametrize("name", ["summary.json", "run.json", "files.json"])
+@pytest.mark.parametrize("harm", ["cut", "removed"])
+def test_a_run_that_was_damaged_is_made_again(call, runner, tmp_path, name, harm):
+    call("A1")
+    before = files(tmp_path / "out" / "report")
+    file = sorted((tmp_path / "out" / "campaign" / "cells").glob(f"*/{name}"))[0]
+    whole = file.read_bytes()
+    if harm == "cut":
+        file.write_bytes(whole[: len(whole) // 2])
+    else:
+        file.unlink()
+    # Without the sizes a run is taken for what it seems to be.
+    again = 0 if (name, harm) == ("files.json", "removed") else 1
+    status, _, err = call("A1")
+    assert (status, err) == (0, "")
+    assert len(fakes.started(runner)) == 2 + again
+    assert not again or file.read_bytes() == whole
+    assert files(tmp_path / "out" / "report") == before
+    assert "2 runs, all there" in call("A1")[1]
+
+
 def test_another_call_keeps_what_others_found(call, runner, tmp_path):
     assert call("B1")[0] == 0
     assert call("A1", "A5", "--full")[0] == reproduce.NOT_ALL_REPRODUCED

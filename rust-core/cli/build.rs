@@ -52,7 +52,10 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> io
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_dir() {
-            collect(root, &path, files)?;
+            // Results of runs that were started here are no scenarios.
+            if path.file_name().is_some_and(|n| n != "out") {
+                collect(root, &path, files)?;
+            }
             continue;
         }
         let name = path

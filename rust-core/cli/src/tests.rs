@@ -350,6 +350,31 @@ fn bad_input_is_told_in_one_line() {
 }
 
 #[test]
+fn a_list_is_not_an_object() {
+    for path in [
+        "topology",
+        "topology.bottleneck",
+        "topology.access",
+        "transport",
+        "flows[0]",
+        "flows[0].clock",
+        "clock",
+        "names",
+        "caches",
+        "trace",
+    ] {
+        for list in ["[]", "[1]"] {
+            let told = error(&[BASE, &format!("--set={path}={list}")]);
+            assert_eq!(told, format!("{path} (--set): a list is not an object"));
+        }
+    }
+    for path in ["replicas", "faults", "flows[0].switches"] {
+        let told = error(&[BASE, &format!("--set={path}=[[]]")]);
+        assert_eq!(told, format!("{path}[0] (--set): a list is not an object"));
+    }
+}
+
+#[test]
 fn files_that_are_no_scenarios_are_refused() {
     let root = tempfile::tempdir().unwrap();
     let run = |bytes: &[u8]| {

@@ -1,7 +1,11 @@
 //! JSON as scenarios need it: strict reading and merging.
 
 use super::error::{Error, shown};
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{
+    self, Deserialize, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Unexpected, Visitor,
+};
+use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -157,6 +161,74 @@ impl<'de> Deserialize<'de> for Strict {
             }
         }
         deserializer.deserialize_any(Any).map(Strict)
+    }
+}
+
+/// Reads a value in which a list is never an object: serde's derived code takes the elements of a
+/// list for an object's fields in order, so that `[]` would silently mean all defaults.
+pub(crate) struct Objects(pub(crate) Value);
+
+impl<'de> Deserializer<'de> for Objects {
+    type Error = serde_json::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.0 {
+            Value::Array(list) => {
+                visitor.visit_seq(SeqDeserializer::new(list.into_iter().map(Objects)))
+            }
+            Value::Object(object) => visitor.visit_map(MapDeserializer::new(
+                object.into_iter().map(|(key, value)| (key, Objects(value))),
+            )),
+            other => other.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        match self.0 {
+            Value::Array(_) => Err(de::Error::invalid_type(Unexpected::Seq, &visitor)),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
+        match self.0 {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        self.0.deserialize_enum(name, variants, visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+impl IntoDeserializer<'_, serde_json::Error> for Objects {
+    type Deserializer = Objects;
+    fn into_deserializer(self) -> Objects {
+        self
     }
 }
 

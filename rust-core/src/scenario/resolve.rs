@@ -187,7 +187,7 @@ fn one(
 
 /// Reads a value of the model, with the path in the message.
 fn decode(value: Value) -> Result<Scenario, Error> {
-    serde_path_to_error::deserialize(value).map_err(|e| {
+    serde_path_to_error::deserialize(json::Objects(value)).map_err(|e| {
         let path = match e.path().to_string() {
             root if root == "." => String::new(),
             path => path,

@@ -252,69 +252,15 @@ impl Summary {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
 
-    /// The transfers as a table for a terminal, with a line about the bottleneck and fairness. Long
-    /// lists are cut.
+    /// The transfers as a table for a terminal, with a line about the transfers that failed, about
+    /// each direction of the bottleneck that carries DATA, and about fairness. Long lists are cut.
     pub fn table(&self) -> String {
-        const MOST_ROWS: usize = 20;
-        let head = [
-            "flow",
-            "controller",
-            "start s",
-            "end s",
-            "MB",
-            "goodput Mbps",
-            "RTT ms",
-            "p95 RTT ms",
-            "losses",
-            "timeouts",
-        ];
-        let number = |x: Option<f64>, digits: usize| match x {
-            Some(x) => format!("{x:.digits$}"),
-            None => "-".to_owned(),
-        };
-        let mut rows = vec![head.map(str::to_owned)];
-        rows.extend(self.flows.iter().take(MOST_ROWS).map(|f| {
-            [
-                f.name.clone(),
-                f.controller.clone(),
-                number(f.start_s, 3),
-                number(f.end_s, 3),
-                number(Some(f.bytes as f64 / 1e6), 3),
-                number(Some(f.goodput_mbps), 3),
-                number(f.rtt_ms.mean, 2),
-                number(f.rtt_ms.p95, 2),
-                f.losses.to_string(),
-                f.timeouts.to_string(),
-            ]
-        }));
-        let width = |column: usize| {
-            rows.iter()
-                .map(|row| row[column].chars().count())
-                .max()
-                .unwrap_or_default()
-        };
-        let widths: Vec<usize> = (0..head.len()).map(width).collect();
-        let mut text = String::new();
-        for row in &rows {
-            for (i, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-                match i {
-                    0 => text.push_str(&format!("{cell:<width$}")),
-                    1 => text.push_str(&format!("  {cell:<width$}")),
-                    _ => text.push_str(&format!("  {cell:>width$}")),
-                }
-            }
-            text.truncate(text.trim_end().len());
-            text.push('\n');
-        }
-        if self.flows.len() > MOST_ROWS {
+        let mut text = self.flow_table();
+        self.tell_failures(&mut text);
+        let directions = 1 + usize::from(self.has_opposite());
+        for link in self.links.iter().take(directions) {
             text.push_str(&format!(
-                "... and {} more flows\n",
-                self.flows.len() - MOST_ROWS
-            ));
-        }
-        if let Some(link) = self.links.first() {
-            text.push_str(&format!(
-                "{}: {:.1} % used, queue mean {:.1} max {} packets, {:.2} ms mean, {:.3} % dropped\n",
+                "{}: {:.1} % used, queue mean {:.1} max {} packets, {:.2} ms mean, {:.3} % dropped",
                 link.name,
                 link.utilisation * 100.0,
                 link.queue_pkts.mean,
@@ -322,6 +268,10 @@ impl Summary {
                 link.queue_ms.mean,
                 link.loss_rate * 100.0,
             ));
+            if link.error_losses > 0 {
+                text.push_str(&format!(", {} lost on the link", link.error_losses));
+            }
+            text.push('\n');
         }
         if let Some(jain) = self.fairness.jain {
             text.push_str(&format!("Jain's fairness index {jain:.4}"));
@@ -338,6 +288,105 @@ impl Summary {
                 }
             }
             text.push('\n');
+        }
+        text
+    }
+
+    /// Whether flow number `index` crosses the bottleneck against the others' direction.
+    fn is_opposite(&self, index: usize) -> bool {
+        self.config["flows"][index]["direction"] == "opposite"
+    }
+
+    /// Whether there is DATA in both directions of the bottleneck.
+    fn has_opposite(&self) -> bool {
+        (0..self.flows.len()).any(|i| self.is_opposite(i))
+    }
+
+    /// Adds a line about the transfers that have failed, if any has.
+    fn tell_failures(&self, text: &mut String) {
+        let failed = |f: &&FlowSummary| f.failure.as_deref().is_some_and(|why| why != "cancelled");
+        let count = self.flows.iter().filter(failed).count();
+        if count > 0 {
+            text.push_str(&format!(
+                "{count} of {} transfers failed\n",
+                self.flows.len()
+            ));
+        }
+    }
+
+    /// A row for each transfer, its direction only where there are two.
+    fn flow_table(&self) -> String {
+        const MOST_ROWS: usize = 20;
+        let directions = self.has_opposite();
+        let mut head = vec!["flow", "controller"];
+        head.extend(directions.then_some("direction"));
+        let left = head.len();
+        head.extend([
+            "start s",
+            "end s",
+            "MB",
+            "goodput Mbps",
+            "RTT ms",
+            "p95 RTT ms",
+            "losses",
+            "timeouts",
+        ]);
+        let number = |x: Option<f64>, digits: usize| match x {
+            Some(x) => format!("{x:.digits$}"),
+            None => "-".to_owned(),
+        };
+        let mut rows = vec![head.iter().map(|&h| h.to_owned()).collect::<Vec<_>>()];
+        rows.extend(self.flows.iter().enumerate().take(MOST_ROWS).map(|(i, f)| {
+            let mut row = vec![f.name.clone(), f.controller.clone()];
+            row.extend(directions.then(|| {
+                let way = if self.is_opposite(i) {
+                    "opposite"
+                } else {
+                    "forward"
+                };
+                way.to_owned()
+            }));
+            let end = match &f.failure {
+                Some(why) => format!("{} ({why})", number(f.end_s, 3)),
+                None => number(f.end_s, 3),
+            };
+            row.extend([
+                number(f.start_s, 3),
+                end,
+                number(Some(f.bytes as f64 / 1e6), 3),
+                number(Some(f.goodput_mbps), 3),
+                number(f.rtt_ms.mean, 2),
+                number(f.rtt_ms.p95, 2),
+                f.losses.to_string(),
+                f.timeouts.to_string(),
+            ]);
+            row
+        }));
+        let width = |column: usize| {
+            rows.iter()
+                .map(|row| row[column].chars().count())
+                .max()
+                .unwrap_or_default()
+        };
+        let widths: Vec<usize> = (0..head.len()).map(width).collect();
+        let mut text = String::new();
+        for row in &rows {
+            for (i, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+                let gap = if i == 0 { "" } else { "  " };
+                if i < left {
+                    text.push_str(&format!("{gap}{cell:<width$}"));
+                } else {
+                    text.push_str(&format!("{gap}{cell:>width$}"));
+                }
+            }
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+        }
+        if self.flows.len() > MOST_ROWS {
+            text.push_str(&format!(
+                "... and {} more flows\n",
+                self.flows.len() - MOST_ROWS
+            ));
         }
         text
     }

@@ -23,7 +23,7 @@ def pack(cells: Sequence[Cell], cost_s: Callable[[Cell], float]) -> list[list[Ce
         jobs.append([rest.pop(0)])
     if rest:
         # Of the short ones the longest goes to the job that has least: all come out about alike.
-        count = max(1, int(sum(map(cost_s, rest)) / LEAST_S))
+        count = max(1, min(len(rest), int(sum(map(cost_s, rest)) / LEAST_S)))
         heap: list[tuple[float, int]] = [(0.0, i) for i in range(count)]
         shared: list[list[Cell]] = [[] for _ in heap]
         for cell in rest:

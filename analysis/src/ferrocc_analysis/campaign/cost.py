@@ -18,6 +18,9 @@ from .folder import write_atomically
 
 #: DATA packets over the bottleneck that a core simulates in a second before anything was learned.
 DEFAULT_PACKETS_PER_S: Final = 50_000.0
+#: Packets per core-second that are taken for learned; anything else in the file is damage.
+_SLOWEST: Final = 1.0
+_FASTEST: Final = 1e9
 #: Where that number is from, for people.
 DEFAULT_SOURCE: Final = (
     "at 50,000 packets per core-second, measured with copa-icn/fig6a on one x86-64 core; nothing "
@@ -55,7 +58,7 @@ class CostModel:
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
             for scenario, (packets, wall_s) in found["scenarios"].items():
-                if packets > 0 and wall_s > 0:
+                if packets > 0 and wall_s > 0 and _SLOWEST <= packets / wall_s <= _FASTEST:
                     model.learned[str(scenario)] = _Sum(float(packets), float(wall_s))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             model.learned.clear()

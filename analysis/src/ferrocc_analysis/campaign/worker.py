@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Any, Final
 
 SUMMARY: Final = "summary.json"
+#: What a run's files are called and how many bytes each has.
+FILES: Final = "files.json"
 #: Files of a run whose configuration asks for traces, beside its summary.
 TRACES: Final = ("flows.csv", "queue.csv", "events.csv")
 #: Fields of a summary that say what was run.
@@ -34,11 +36,16 @@ _LINE: Final = 300
 def is_done(folder: Path, identity: dict[str, Any]) -> bool:
     """Whether `folder` holds the whole run that `identity` (scenario and config) describes.
 
-    The runner puts a folder in its place when everything is in it, so what is there is whole; it
-    is still compared, lest somebody else's files are taken for it.
+    The runner puts a folder in its place when everything is in it, so what is there is whole. What
+    a power cut or somebody else did to it afterwards shows in the sizes that were noted (none were
+    if the job was killed just then) and in what the summary says was run.
     """
     try:
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        sizes = sizes_of(folder)
+        noted = folder / FILES
+        if noted.exists() and json.loads(noted.read_text(encoding="utf-8")) != sizes:
+            return False
     except (OSError, ValueError):
         return False
     if not isinstance(summary, dict):
@@ -46,7 +53,20 @@ def is_done(folder: Path, identity: dict[str, Any]) -> bool:
     if any(summary.get(field) != identity[field] for field in IDENTITY):
         return False
     traced = identity["config"].get("trace", {}).get("enabled") is True
-    return not traced or all((folder / name).is_file() for name in TRACES)
+    return not traced or all(name in sizes for name in TRACES)
+
+
+def sizes_of(folder: Path) -> dict[str, int]:
+    """The bytes of each file in `folder`, but for those that a campaign adds (`FILES`)."""
+    found = sorted(p for p in folder.iterdir() if p.is_file() and FILES not in p.name)
+    return {p.name: p.stat().st_size for p in found}
+
+
+def _note_sizes(folder: Path) -> None:
+    """Notes in `folder` how large its files are."""
+    part = folder / f".{FILES}"
+    part.write_text(json.dumps(sizes_of(folder)), encoding="utf-8")
+    part.replace(folder / FILES)
 
 
 def stamp(files: list[str]) -> list[list[int]]:
@@ -81,6 +101,8 @@ def make(cell: dict[str, Any], plan: dict[str, Any], lock: int) -> str | None:
     folder = Path(plan["cells"], cell["key"])
     if is_done(folder, cell):
         return None
+    # A damaged run, which the runner would take for somebody else's files.
+    shutil.rmtree(folder, ignore_errors=True)
     here = os.getpid()
     command = [plan["runner"], *cell["arguments"], f"--out={folder}", "--no-progress"]
     try:
@@ -109,6 +131,10 @@ def make(cell: dict[str, Any], plan: dict[str, Any], lock: int) -> str | None:
         # Nobody knows which of the two builds it is of.
         shutil.rmtree(folder, ignore_errors=True)
         return "the runner was built anew meanwhile; start again"
+    try:
+        _note_sizes(folder)
+    except OSError as e:
+        return f"its folder cannot be written: {e.strerror}"
     if not is_done(folder, cell):
         return "the runner wrote another run than the one that was planned"
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import math
+import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -40,11 +41,20 @@ def judge(
             raise ValueError("the judgement of a claim has no verdict")
         drawn = [(caption, _png(figure)) for caption, figure in study.draw(results)]
     except Exception as e:
-        reason = f"could not be judged: {type(e).__name__}: {' '.join(str(e).split())}"
+        what = without_places(" ".join(str(e).split()), results)
+        reason = f"could not be judged: {type(e).__name__}: {what}"
         return _entry(study, context, "incomplete", None, reason), []
     pictures = tuple(Picture("", caption) for caption, _ in drawn)
     entry = _entry(study, context, "judged", verdict, judgement.reason, rows, pictures)
     return entry, [content for _, content in drawn]
+
+
+def without_places(text: str, results: Results) -> str:
+    """`text` without the folders that the runs lie in: they have no place in the report."""
+    places = {f"{run.folder.parent}{os.sep}" for runs in results.values() for run in runs}
+    for place in sorted(places, key=len, reverse=True):
+        text = text.replace(place, "")
+    return text
 
 
 def missing(study: Study, context: Context, problems: Sequence[str]) -> Entry:

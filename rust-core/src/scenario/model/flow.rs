@@ -39,7 +39,8 @@ pub struct Flow {
     /// Which replica it takes: `listed` (the first of the list), `nearest` (the lowest propagation
     /// delay), `lowest-rtt` (the first to answer a probe) or `random`.
     pub replica_choice: String,
-    /// Forced changes of its replica.
+    /// Forced changes of its replica. One that comes before its first replica serves, after its end,
+    /// or to the replica that it has changes nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub switches: Vec<Switch>,
     /// Whether, when the NDC is complete, the next one of the same size is fetched, from the
