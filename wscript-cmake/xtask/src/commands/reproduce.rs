@@ -61,9 +61,22 @@ fn check(names: &[String], accepted: &str) -> Result<()> {
         }
         let likeness =
             |name: &str| strsim::jaro_winkler(&given.to_lowercase(), &name.to_lowercase());
+        // "fig6" means C2-fig6, not the name that is spelt most alike.
+        let within = |name: &&str| name.to_lowercase().contains(&given.to_lowercase());
+        let containing = accepted.lines().find(within).filter(|_| given.len() > 1);
         let hint = accepted
             .lines()
-            .map(|name| (likeness(name), name))
+            .filter(|name| containing.is_none_or(|found| *name == found))
+            .map(|name| {
+                (
+                    if containing.is_some() {
+                        1.0
+                    } else {
+                        likeness(name)
+                    },
+                    name,
+                )
+            })
             .filter(|(alike, _)| *alike > ALIKE)
             .reduce(|best, next| if next.0 > best.0 { next } else { best })
             .map(|(_, name)| format!("; did you mean {name}?"))
@@ -123,6 +136,8 @@ mod tests {
                 .message
                 .contains("did you mean")
         );
+        let part = check(&names(&["FIG6"]), "C7-fig16\nC2-fig6\n").unwrap_err();
+        assert!(part.message.ends_with("did you mean C2-fig6?)"), "{part:?}");
         let odd = check(&names(&["a\nb"]), "C2\n").unwrap_err().message;
         assert!(!odd.contains('\n'), "{odd}");
     }
