@@ -40,7 +40,7 @@ _MARGIN = 0.02
 _ROW_IN = 1.25
 _WIDE_ROW_IN = 1.55
 #: Columns of an overview at most; further cells go into further blocks of rows.
-_PAGE_COLUMNS = 4
+_PAGE_COLUMNS = 5
 #: Widths beside the panels: labels of the first column's axis, and between columns.
 _LABELS_IN = 0.55
 _BETWEEN_IN = 0.12
