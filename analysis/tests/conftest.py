@@ -45,6 +45,12 @@ class RunSpec:
     joins: list[dict[str, Any]] = field(default_factory=list)
     config: dict[str, Any] = field(default_factory=dict)
     traces: bool = True
+    #: Totals of the bottleneck's queue.
+    arrivals: Function = lambda t: 0.0
+    dropped: Function = lambda t: 0.0
+    sent_bytes: Function = lambda t: 0.0
+    #: Fields of the summary that are set beside.
+    summary: dict[str, Any] = field(default_factory=dict)
 
 
 def write_run(folder: Path, spec: RunSpec) -> Path:
@@ -113,6 +119,7 @@ def write_run(folder: Path, spec: RunSpec) -> Path:
         "fairness": {"jain": 0.99, "joins": spec.joins},
         "classification": {},
     }
+    summary |= spec.summary
     (folder / schema.SUMMARY).write_text(json.dumps(summary, indent=1))
     if spec.traces:
         _write_traces(folder, spec)
@@ -161,9 +168,9 @@ def _write_traces(folder: Path, spec: RunSpec) -> None:
                 "packets": spec.queue(t),
                 "bytes": spec.queue(t) * 1360,
                 "max_packets": spec.queue(t) + 2,
-                "arrivals": 0,
-                "dropped": 0,
-                "sent_bytes": 0,
+                "arrivals": round(spec.arrivals(t)),
+                "dropped": round(spec.dropped(t)),
+                "sent_bytes": round(spec.sent_bytes(t)),
             }
         )
     # The other direction must not be taken for the bottleneck.
