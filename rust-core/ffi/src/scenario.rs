@@ -2,15 +2,6 @@
 
 #[cxx::bridge(namespace = "ferrocc::scenario")]
 pub(crate) mod bridge {
-    /// A router that hosts are linked to.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum RouterSide {
-        /// IR1.
-        Left,
-        /// IR2.
-        Right,
-    }
-
     /// What `parse` found the command line to ask for.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Action {
@@ -35,11 +26,9 @@ pub(crate) mod bridge {
         duration_ns: u64,
         /// Whether IPv6 is used instead of IPv4.
         ipv6: bool,
-        /// Bottleneck link, both directions.
+        /// Links between routers, both directions.
         bottleneck_rate_bps: u64,
-        /// One-way propagation delay of the bottleneck link.
-        bottleneck_delay_ns: u64,
-        /// Added to it from IR1 to IR2.
+        /// Added to the bottleneck's propagation delay in REQ direction.
         extra_delay_reverse_ns: u64,
         /// Every other link.
         access_rate_bps: u64,
@@ -99,13 +88,24 @@ pub(crate) mod bridge {
         cache_timeout_ns: u64,
     }
 
+    /// A router.
+    #[derive(Debug, Clone)]
+    struct RouterSpec {
+        /// Its name.
+        name: String,
+        /// Name of the link to the router before it; "" of the first one.
+        link: String,
+        /// One-way propagation delay of that link.
+        delay_ns: u64,
+    }
+
     /// A host that fetches NDCs.
     #[derive(Debug, Clone)]
     struct ReceiverSpec {
         /// Its name.
         name: String,
-        /// Where it is.
-        side: RouterSide,
+        /// Number of its router.
+        router: u32,
         /// One-way propagation delay of its link.
         delay_ns: u64,
         /// How far its clock is ahead of the simulator's at the start.
@@ -130,8 +130,8 @@ pub(crate) mod bridge {
     struct ReplicaSpec {
         /// Its name.
         name: String,
-        /// Where it is.
-        side: RouterSide,
+        /// Number of its router.
+        router: u32,
         /// One-way propagation delay of its link.
         delay_ns: u64,
         /// Whether it registers its NDCs.
@@ -242,6 +242,8 @@ pub(crate) mod bridge {
         fn spec(self: &Cell) -> RunSpec;
         /// The folder of its results, for messages.
         fn folder(self: &Cell) -> String;
+        /// The routers, from the receivers' to the replicas'.
+        fn routers(self: &Cell) -> Vec<RouterSpec>;
         /// The hosts that fetch NDCs.
         fn receivers(self: &Cell) -> Vec<ReceiverSpec>;
         /// The hosts that hold NDCs.
@@ -254,11 +256,12 @@ pub(crate) mod bridge {
 }
 
 use bridge::{
-    Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, ReceiverSpec, ReplicaSpec, RouterSide,
+    Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, ReceiverSpec, ReplicaSpec, RouterSpec,
     RunSpec, SwitchSpec,
 };
 use ferrocc::scenario::quantity::{Buffer, Jitter};
-use ferrocc::scenario::{Fault, Nodes, ReplicaNode, Side};
+use ferrocc::scenario::{Fault, Nodes, ReplicaNode, registry};
+use ferrocc::units::Duration;
 use ferrocc_cli as cli;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -356,7 +359,6 @@ impl Cell {
             duration_ns: s.duration.0.as_nanos(),
             ipv6: topology.ip == "ipv6",
             bottleneck_rate_bps: bottleneck.rate.0.as_bps(),
-            bottleneck_delay_ns: links.bottleneck_delay.as_nanos(),
             extra_delay_reverse_ns: bottleneck.extra_delay_reverse.0.as_nanos(),
             access_rate_bps: links.access_rate.as_bps(),
             bottleneck_buffer: queue_size(links.buffer),
@@ -389,14 +391,33 @@ impl Cell {
             switch_after_timeouts: s.names.switch_after_timeouts,
             switch_below: s.names.switch_below.map_or(0.0, |f| f.0),
             give_up_ns: s.names.give_up.0.as_nanos(),
-            cache_at: if s.caches.enabled {
-                s.caches.at.clone()
-            } else {
-                Vec::new()
+            cache_at: match &s.caches.at {
+                Some(at) if s.caches.enabled => at.clone(),
+                _ => Vec::new(),
             },
             cache_capacity_bytes: s.caches.capacity.0.get(),
             cache_timeout_ns: s.caches.timeout.0.as_nanos(),
         }
+    }
+
+    fn routers(&self) -> Vec<RouterSpec> {
+        let cell = self.resolved();
+        let routers = registry::routers(&cell.scenario.topology.kind);
+        let last = routers.len() - 1;
+        let link = |i: usize| match i {
+            0 => ("", Duration::ZERO),
+            i if i == last => ("bottleneck", cell.links.bottleneck_delay),
+            _ => ("edge", cell.links.edge_delay),
+        };
+        routers
+            .iter()
+            .enumerate()
+            .map(|(i, router)| RouterSpec {
+                name: router.name.to_owned(),
+                link: link(i).0.to_owned(),
+                delay_ns: link(i).1.as_nanos(),
+            })
+            .collect()
     }
 
     fn receivers(&self) -> Vec<ReceiverSpec> {
@@ -404,7 +425,7 @@ impl Cell {
         let nodes = Nodes::new(&cell.scenario).receivers.into_iter();
         nodes
             .map(|node| ReceiverSpec {
-                side: side(node.side),
+                router: index(node.router),
                 delay_ns: (cell.links.receiver_delay + node.extra_delay).as_nanos(),
                 clock_offset_ns: node.clock.offset.nanos,
                 clock_skew_ppb: node.clock.skew.ppb,
@@ -420,7 +441,7 @@ impl Cell {
         nodes
             .map(|node| ReplicaSpec {
                 name: node.name,
-                side: side(node.side),
+                router: index(node.router),
                 delay_ns: (cell.links.replica_delay + node.extra_delay).as_nanos(),
                 registered: node.registered,
             })
@@ -503,13 +524,6 @@ fn clock_steps(faults: &[Fault], name: &str) -> Vec<ClockStepSpec> {
     .collect()
 }
 
-fn side(side: Side) -> RouterSide {
-    match side {
-        Side::Left => RouterSide::Left,
-        Side::Right => RouterSide::Right,
-    }
-}
-
 /// The name of a flow's NDC.
 fn ndc(i: u32, flow: &ferrocc::scenario::Flow) -> String {
     match &flow.ndc {
@@ -561,7 +575,8 @@ mod tests {
         assert_eq!((spec.seed, spec.run, receivers.len()), (1, 1, 64));
         assert_eq!((replicas.len(), replicas[0].name.as_str()), (1, "RN"));
         assert_eq!(spec.bottleneck_rate_bps, 20_000_000);
-        let one_way = receivers[0].delay_ns + spec.bottleneck_delay_ns + replicas[0].delay_ns;
+        let between: u64 = cell.routers().iter().map(|router| router.delay_ns).sum();
+        let one_way = receivers[0].delay_ns + between + replicas[0].delay_ns;
         assert_eq!(2 * one_way, 30_000_000);
         assert_eq!(
             (spec.bottleneck_buffer.as_str(), spec.aqm.as_str()),

@@ -66,7 +66,8 @@ pub struct Scenario {
     pub clock: Clock,
     /// How receivers learn where an NDC is, and when they leave a replica.
     pub names: Names,
-    /// The replica nodes, all at IR2, each with a link of its own; null in topo-2. Default: one, RN.
+    /// The replica nodes, all at IR2 (R3 of the line), each with a link of its own; null in topo-2.
+    /// Default: one, RN (S in the line).
     pub replicas: Option<Vec<Replica>>,
     /// What goes wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
