@@ -193,7 +193,18 @@ def test_packets_follow_from_rate_and_time():
     assert cost.packets(behind) == pytest.approx(2_000)
     both_ways = CONFIG | {"flows": [{"start": "0 s"}, {"start": "0 s", "direction": "opposite"}]}
     assert cost.packets(both_ways) == pytest.approx(20_000)
+    again = CONFIG | {"flows": [{"start": "0 s", "size": "1.25 MB", "repeat": True}]}
+    assert cost.packets(again) == pytest.approx(10_000)
     assert cost.packets({}) >= 0
+
+
+def test_packets_of_a_workload_are_those_of_its_ndcs():
+    load = {"ndc_size": "125 kB", "warmup": 40, "measured": 10, "warmup_mode": "packets"}
+    clients = CONFIG | {"flows": [{"start": "0 s"}] * 3, "workload": load}
+    assert cost.packets(clients) == pytest.approx(3 * 50 * 100)
+    replayed = clients | {"workload": load | {"warmup_mode": "replay"}}
+    assert cost.packets(replayed) == pytest.approx(3 * 10 * 100)
+    assert cost.packets(CONFIG | {"workload": None}) == cost.packets(CONFIG)
 
 
 def test_the_speed_is_learned_by_scenario(tmp_path):

@@ -237,6 +237,16 @@ class Run:
         """`events.csv`."""
         return self._table(schema.EVENTS).lazy()
 
+    @cached_property
+    def aqm_trace(self) -> pl.LazyFrame:
+        """`aqm.csv` in the order of the decisions; columns of the state are numbers."""
+        path = self.folder / schema.AQM.file
+        if not path.is_file():
+            raise InputError(
+                f"{path}: not there; run the scenario with --set=trace.packets=true to measure it"
+            )
+        return read_table(path, schema.AQM, more=pl.Float64()).lazy()
+
     def flow(self, flow: Flow) -> pl.LazyFrame:
         """The rows of `flows.csv` that are `flow`'s, by time."""
         return self.flow_trace.filter(pl.col("flow") == flow.id)
@@ -287,8 +297,8 @@ def _interval(frame: pl.DataFrame) -> float:
     return float(median) if isinstance(median, (int, float)) else 0.0
 
 
-def read_table(path: Path, table: schema.Table) -> pl.DataFrame:
-    """Reads a CSV file of a run.
+def read_table(path: Path, table: schema.Table, more: pl.DataType | None = None) -> pl.DataFrame:
+    """Reads a CSV file of a run. With `more`, columns that `table` does not know have that type.
 
     Raises `InputError` if its columns are not those of `table`, if its last line is cut off, or
     if a value is missing or of the wrong type.
@@ -302,7 +312,11 @@ def read_table(path: Path, table: schema.Table) -> pl.DataFrame:
     wanted = list(table.columns)
     if missing := [n for n in wanted if n not in names]:
         raise InputError(f"{path}: missing column {', '.join(missing)}")
-    if extra := [n for n in names if n not in wanted]:
+    extra = [n for n in names if n not in wanted]
+    types: dict[str, pl.DataType | type[pl.DataType]] = {**table.columns}
+    if more is not None:
+        types |= dict.fromkeys(extra, more)
+    elif extra:
         raise InputError(f"{path}: unknown column {', '.join(extra)}")
     if not body:
         raise InputError(f"{path}: no rows; it is truncated, or the run was too short for one")
@@ -310,14 +324,16 @@ def read_table(path: Path, table: schema.Table) -> pl.DataFrame:
         raise InputError(f"{path}: truncated, the last line is not complete")
     try:
         frame = pl.read_csv(
-            io.BytesIO(data), schema={n: table.columns[n] for n in names}, null_values=[""]
+            io.BytesIO(data),
+            schema={n: types[n] for n in names},
+            null_values=[""],
         )
     except pl.exceptions.PolarsError as e:
         bad = _bad_row(data, names, table)
         raise InputError(f"{path}: {bad or str(e).splitlines()[0]}") from None
-    frame = frame.select(wanted)
-    for name, count in zip(wanted, frame.null_count().row(0), strict=True):
-        if count and name not in table.optional:
+    frame = frame.select(*wanted, *extra)
+    for name, count in zip(frame.columns, frame.null_count().row(0), strict=True):
+        if count and name in wanted and name not in table.optional:
             raise InputError(f"{path}: {_bad_row(data, names, table) or f'no value in {name}'}")
     return frame
 
@@ -331,9 +347,9 @@ def _bad_row(data: bytes, names: list[str], table: schema.Table) -> str | None:
         if len(row) != len(names):
             return f"line {line} has {len(row)} fields instead of {len(names)}"
         for name, value in zip(names, row, strict=True):
-            if value == "" and name not in table.optional:
+            if value == "" and name in table.columns and name not in table.optional:
                 return f"line {line} has no value in {name}"
-            if value and table.columns[name] in (pl.Float64, pl.Int64):
+            if value and table.columns.get(name) in (pl.Float64, pl.Int64):
                 try:
                     float(value) if table.columns[name] == pl.Float64 else int(value)
                 except ValueError:

@@ -107,6 +107,22 @@ EVENTS: Final = Table(
     frozenset({"value", "text"}),
 )
 
+#: What the queue managements decided, a row per packet; columns of the algorithm's state follow.
+AQM: Final = Table(
+    "aqm.csv",
+    {
+        "time_s": pl.Float64,
+        "link": pl.String,
+        "at": pl.String,
+        "packet": pl.String,
+        "size_bytes": pl.Int64,
+        "sojourn_ms": pl.Float64,
+        "verdict": pl.String,
+        "reason": pl.String,
+    },
+    frozenset({"reason"}),
+)
+
 #: Fields of `summary.json` and of the objects in it that must be there. More may be.
 SUMMARY_FIELDS: Final = (
     "schema",

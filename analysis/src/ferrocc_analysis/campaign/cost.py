@@ -7,6 +7,7 @@ that were made in this campaign's folder, scenario by scenario.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -120,6 +121,9 @@ def packets(config: dict[str, Any]) -> float:
     if not isinstance(payload, int | float) or payload <= 0:
         payload = schema.DEFAULT_PAYLOAD_BYTES
     packet = payload + schema.DATA_HEADER_BYTES + _LINK_HEADER_BYTES
+    load = config.get("workload")
+    if isinstance(load, dict):
+        return _workload_packets(load, len(config.get("flows") or []), payload)
     flows = [f for f in config.get("flows") or [] if isinstance(f, dict)]
     directions: dict[object, list[dict[str, Any]]] = {}
     for flow in flows:
@@ -130,6 +134,22 @@ def packets(config: dict[str, Any]) -> float:
     return float(busy_s * rate / (8 * packet))
 
 
+def _workload_packets(load: dict[str, Any], clients: int, payload: float) -> float:
+    """DATA packets of clients that fetch NDCs one after the other, those of a warm-up that is
+    replayed without packets left out. Caches and their links are counted as the bottleneck.
+    """
+    fetched = _count(load, "measured")
+    if load.get("warmup_mode") != "replay":
+        fetched += _count(load, "warmup")
+    size = quantities.size_bytes(load.get("ndc_size")) or 0.0
+    return clients * fetched * math.ceil(size / payload)
+
+
+def _count(config: dict[str, Any], name: str) -> float:
+    value = config.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
 def _busy_s(flows: list[dict[str, Any]], duration_s: float, goodput_bps: float) -> float:
     """Seconds for which flows of one direction fill the link."""
     starts = [quantities.seconds(f.get("start")) or 0.0 for f in flows]
@@ -137,7 +157,7 @@ def _busy_s(flows: list[dict[str, Any]], duration_s: float, goodput_bps: float) 
     if first >= duration_s:
         return 0.0
     waited_for = [f for f in flows if not f.get("background")]
-    sizes = [quantities.size_bytes(f.get("size")) for f in waited_for]
+    sizes = [None if f.get("repeat") else quantities.size_bytes(f.get("size")) for f in waited_for]
     if not waited_for or any(s is None for s in sizes):
         return duration_s - first
     # Flows in the background take their share of the link while the others are waited for.

@@ -1,6 +1,6 @@
 """Numbers of one run by which claims about it are judged; see `base` for how they are made."""
 
-from . import copa_icn, ecd_icn, replicas  # noqa: F401 (they register their metrics)
+from . import copa_icn, ecd_icn, ecd_marks, replicas  # noqa: F401 (they register their metrics)
 from .base import (
     METRICS,
     Metric,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..model import Claim, Study
-from . import basic, queues, studies, workloads
+from . import basic, mechanisms, queues, studies, workloads
 
 CLAIMS: Final[tuple[Claim, ...]] = (
     basic.E1,
@@ -17,5 +17,8 @@ CLAIMS: Final[tuple[Claim, ...]] = (
     workloads.E7,
     workloads.E8,
     workloads.E9,
+    mechanisms.E10,
+    mechanisms.E11,
+    mechanisms.E12,
 )
 STUDIES: Final[tuple[Study, ...]] = studies.STUDIES
