@@ -4,15 +4,19 @@
 //! and resolves to itself when it is read as a file.
 
 mod algorithm;
+mod caches;
 mod clock;
+mod fault;
 mod flow;
 mod names;
 mod topology;
 
 pub use algorithm::Algorithm;
+pub use caches::Caches;
 pub use clock::{Clock, FlowClock};
+pub use fault::Fault;
 pub use flow::Flow;
-pub use names::{Caches, Fault, Names, Replica, Switch};
+pub use names::{Names, Replica, Switch};
 pub use topology::{Access, Bottleneck, Links, Topology};
 
 use super::quantity::TimeText;
