@@ -135,6 +135,12 @@ ScenarioNetwork::GetReceiver(uint32_t index) const
     return m_receivers.at(index).node;
 }
 
+Address
+ScenarioNetwork::GetReceiverAddress(uint32_t index) const
+{
+    return m_network.GetAddress(m_receivers.at(index));
+}
+
 uint32_t
 ScenarioNetwork::GetNReplicas() const
 {

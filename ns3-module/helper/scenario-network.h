@@ -48,6 +48,12 @@ class ScenarioNetwork
     Ptr<Node> GetReceiver(uint32_t index) const;
 
     /**
+     * @param index A receiver node's number, from 0.
+     * @return Its address.
+     */
+    Address GetReceiverAddress(uint32_t index) const;
+
+    /**
      * @return How many replica nodes there are.
      */
     uint32_t GetNReplicas() const;

@@ -3,6 +3,7 @@
 mod clock;
 mod flows;
 mod names;
+mod tcp;
 mod topology;
 
 use super::error::{Error, from_serde};
@@ -56,7 +57,9 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
     topology::names(&mut s.topology)?;
     let packet = payload + s.topology.header_bytes();
     flows::directions(&mut s.flows)?;
+    flows::transports(&mut s.flows)?;
     let links = topology::check(&mut s, packet)?;
+    tcp::check(&mut s, packet, &links)?;
     flows::check(&mut s, payload)?;
     names::check(&mut s)?;
     let few = count <= DEFAULT_RECEIVERS as usize;
