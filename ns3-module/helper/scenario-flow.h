@@ -3,6 +3,8 @@
 #ifndef SCENARIO_FLOW_H
 #define SCENARIO_FLOW_H
 
+#include "scenario-transfer.h"
+
 #include "ns3/callback.h"
 #include "ns3/event-id.h"
 #include "ns3/icn-eid.h"
@@ -40,7 +42,7 @@ class ScenarioReplicas;
  * A transfer of a scenario: one NDC, or with `repeat` one after the other, and its part of the
  * output.
  */
-class ScenarioFlow
+class ScenarioFlow : public ScenarioTransfer
 {
   public:
     /// What all flows of a run share; all of it lives as long as they.
@@ -66,26 +68,15 @@ class ScenarioFlow
                  const ferrocc::scenario::FlowSpec& spec,
                  uint32_t index,
                  uint64_t startNs);
-    ~ScenarioFlow();
+    ~ScenarioFlow() override;
 
     ScenarioFlow(const ScenarioFlow&) = delete;
     ScenarioFlow& operator=(const ScenarioFlow&) = delete;
 
-    /// Writes a row, if it goes on.
-    void Sample();
-
-    /// Writes its last state, if it has not ended, and lets go of everything.
-    void Finish();
-
-    /**
-     * @return Whether the run need not wait for it: it has ended, or is in the background.
-     */
-    bool IsDone() const;
-
-    /**
-     * @return Bytes delivered so far, of all its NDCs.
-     */
-    uint64_t GetDelivered() const;
+    void Sample() override;
+    void Finish() override;
+    bool IsDone() const override;
+    uint64_t GetDelivered() const override;
 
   private:
     /// Makes the receiver of the next NDC.

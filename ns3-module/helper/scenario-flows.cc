@@ -5,6 +5,7 @@
 #include "ferrocc-ffi/src/scenario.rs.h"
 #include "ferrocc-ffi/src/trace.rs.h"
 #include "scenario-streams.h"
+#include "scenario-tcp-flow.h"
 
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
@@ -19,6 +20,7 @@ namespace ns3
 struct ScenarioFlows::Specs
 {
     rust::Vec<ferrocc::scenario::FlowSpec> flows; //!< By index.
+    ferrocc::scenario::TcpSpec tcp;               //!< What those over TCP share.
 };
 
 ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
@@ -26,7 +28,7 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
                              const ScenarioNetwork& network,
                              ScenarioReplicas& replicas,
                              ferrocc::trace::RunWriter& writer)
-    : m_specs(std::make_unique<Specs>(Specs{cell.flows()})),
+    : m_specs(std::make_unique<Specs>(Specs{cell.flows(), cell.tcp()})),
       m_environment{spec, network, replicas, writer, MakeCallback(&ScenarioFlows::OnChange, this)}
 {
     auto jitter = CreateObject<UniformRandomVariable>();
@@ -40,7 +42,18 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
                 jitter->GetValue(0.0, static_cast<double>(flow.start_jitter_ns)));
         }
         const auto index = static_cast<uint32_t>(m_flows.size());
-        m_flows.push_back(std::make_unique<ScenarioFlow>(m_environment, flow, index, start));
+        if (flow.transport == "tcp")
+        {
+            m_flows.push_back(std::make_unique<ScenarioTcpFlow>(m_environment,
+                                                                flow,
+                                                                m_specs->tcp,
+                                                                index,
+                                                                start));
+        }
+        else
+        {
+            m_flows.push_back(std::make_unique<ScenarioFlow>(m_environment, flow, index, start));
+        }
     }
 }
 

@@ -65,11 +65,11 @@ class ScenarioFlows
     /// Tells the delivered bytes of all flows, for the fairness between them.
     void OnBin();
 
-    std::unique_ptr<Specs> m_specs;                     //!< What the transfers do.
-    ScenarioFlow::Environment m_environment;            //!< What they share.
-    std::vector<std::unique_ptr<ScenarioFlow>> m_flows; //!< The transfers.
-    std::vector<uint64_t> m_delivered;                  //!< Delivered bytes by flow.
-    EventId m_bin;                                      //!< The next call of OnBin.
+    std::unique_ptr<Specs> m_specs;                         //!< What the transfers do.
+    ScenarioFlow::Environment m_environment;                //!< What they share.
+    std::vector<std::unique_ptr<ScenarioTransfer>> m_flows; //!< The transfers.
+    std::vector<uint64_t> m_delivered;                      //!< Delivered bytes by flow.
+    EventId m_bin;                                          //!< The next call of OnBin.
 };
 
 } // namespace ns3

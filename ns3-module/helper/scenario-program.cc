@@ -4,6 +4,7 @@
 
 #include "ferrocc-ffi/src/scenario.rs.h"
 #include "scenario-runner.h"
+#include "scenario-tcp-flow.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -389,6 +390,23 @@ RunSweep(const ferrocc::scenario::Plan& plan)
 }
 
 /**
+ * @param plan The plan.
+ * @throws std::invalid_argument if it names a congestion control that ns-3 lacks.
+ */
+void
+CheckTypes(const ferrocc::scenario::Plan& plan)
+{
+    for (const auto& type : plan.ns3_types())
+    {
+        const std::string error = ScenarioTcpFlow::CheckType(std::string(type.name));
+        if (!error.empty())
+        {
+            throw std::invalid_argument(std::string(type.field) + ": " + error);
+        }
+    }
+}
+
+/**
  * Makes the runs of a plan.
  *
  * @param plan The plan.
@@ -400,6 +418,7 @@ RunPlan(const ferrocc::scenario::Plan& plan)
     CatchSignals();
     try
     {
+        CheckTypes(plan);
         // What is said before the runs.
         Print(std::string(plan.text()));
         // The runs of a sweep have names, even if there is only one.

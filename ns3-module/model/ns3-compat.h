@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 /**
  * @file
@@ -66,6 +67,37 @@ constexpr auto
 QuickTest()
 {
     return TestDuration<T>::QUICK;
+}
+
+/// The smoothed RTT in a socket's state: `m_srtt` since 3.43, where `m_lastRtt` is the last sample;
+/// `m_lastRtt` before, which tells no samples. @tparam T The type of the state.
+template <typename T, typename = void>
+struct RttOfSocket
+{
+    /// @param tcb The state. @return The smoothed RTT.
+    static auto Smoothed(const T& tcb)
+    {
+        return tcb.m_lastRtt.Get();
+    }
+};
+
+/// @copydoc RttOfSocket
+template <typename T>
+struct RttOfSocket<T, std::void_t<decltype(std::declval<T>().m_srtt)>>
+{
+    /// @param tcb The state. @return The smoothed RTT.
+    static auto Smoothed(const T& tcb)
+    {
+        return tcb.m_srtt.Get();
+    }
+};
+
+/// @param tcb A socket's state. @return The smoothed RTT, in every version.
+template <typename T>
+auto
+SmoothedRtt(const T& tcb)
+{
+    return RttOfSocket<T>::Smoothed(tcb);
 }
 
 } // namespace compat

@@ -2,10 +2,11 @@
 //! `target/cxxbridge/`.
 
 fn main() {
-    const BRIDGES: [&str; 6] = [
+    const BRIDGES: [&str; 7] = [
         "src/icn.rs",
         "src/types.rs",
         "src/scenario.rs",
+        "src/tcp.rs",
         "src/trace.rs",
         "src/transport.rs",
         "src/wire.rs",

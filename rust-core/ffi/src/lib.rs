@@ -8,6 +8,7 @@
 mod convert;
 mod icn;
 mod scenario;
+mod tcp;
 mod trace;
 mod transport;
 mod types;

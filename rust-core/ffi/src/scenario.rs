@@ -192,6 +192,30 @@ pub(crate) mod bridge {
         to: u32,
     }
 
+    /// Options of the flows over TCP.
+    #[derive(Debug, Clone, Copy)]
+    struct TcpSpec {
+        /// Payload of a full segment.
+        mss_bytes: u32,
+        /// Whether selective acknowledgements are used.
+        sack: bool,
+        /// Segments after which an ACK is sent at the latest.
+        delayed_ack: u32,
+        /// Send buffer and receive buffer.
+        buffer_bytes: u32,
+        /// First window in segments.
+        initial_window: u32,
+    }
+
+    /// A type of ns-3 that a scenario names.
+    #[derive(Debug, Clone)]
+    struct NamedType {
+        /// Where.
+        field: String,
+        /// Which, without "ns3::".
+        name: String,
+    }
+
     /// One transfer.
     #[derive(Debug, Clone)]
     struct FlowSpec {
@@ -227,6 +251,8 @@ pub(crate) mod bridge {
         background: bool,
         /// Registry name of the controller.
         controller: String,
+        /// The type of ns-3's own congestion control, without "ns3::"; "" for a controller of ours.
+        ns3_type: String,
         /// Its parameters, resolved, a JSON object.
         controller_params: String,
         /// Options of the receiver engine, resolved, a JSON object.
@@ -250,6 +276,8 @@ pub(crate) mod bridge {
         fn cell_count(self: &Plan) -> usize;
         /// The cell of the given index.
         fn cell(self: &Plan, index: usize) -> Result<Box<Cell>>;
+        /// The types of ns-3's congestion control that the runs name, each once.
+        fn ns3_types(self: &Plan) -> Vec<NamedType>;
         /// How many cells may run at once.
         fn jobs(self: &Plan) -> usize;
         /// Whether progress is wanted (the caller still checks for a terminal).
@@ -265,6 +293,8 @@ pub(crate) mod bridge {
         fn folder(self: &Cell) -> String;
         /// The routers, from the receivers' to the replicas'.
         fn routers(self: &Cell) -> Vec<RouterSpec>;
+        /// Options of its flows over TCP.
+        fn tcp(self: &Cell) -> TcpSpec;
         /// The hosts that fetch NDCs.
         fn receivers(self: &Cell) -> Vec<ReceiverSpec>;
         /// The hosts that hold NDCs.
@@ -277,10 +307,10 @@ pub(crate) mod bridge {
 }
 
 use bridge::{
-    Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, ReceiverSpec, ReplicaSpec, RouterSpec,
-    RunSpec, SwitchSpec,
+    Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, NamedType, ReceiverSpec, ReplicaSpec,
+    RouterSpec, RunSpec, SwitchSpec, TcpSpec,
 };
-use ferrocc::scenario::quantity::{Buffer, Capacity, Jitter};
+use ferrocc::scenario::quantity::{Buffer, Capacity, Jitter, SizeText};
 use ferrocc::scenario::{Fault, Nodes, ReplicaNode, registry};
 use ferrocc::units::Duration;
 use ferrocc_cli as cli;
@@ -335,6 +365,23 @@ impl Plan {
                 self.0.cells.len()
             )),
         }
+    }
+
+    fn ns3_types(&self) -> Vec<NamedType> {
+        let mut types: Vec<NamedType> = Vec::new();
+        for cell in &self.0.cells {
+            for (i, flow) in cell.scenario.flows.iter().enumerate() {
+                if let Some(name) = flow.controller.ns3_type()
+                    && types.iter().all(|t| t.name != name)
+                {
+                    types.push(NamedType {
+                        field: format!("flows[{i}].controller.type"),
+                        name: name.to_owned(),
+                    });
+                }
+            }
+        }
+        types
     }
 
     fn jobs(&self) -> usize {
@@ -460,6 +507,20 @@ impl Cell {
             .collect()
     }
 
+    fn tcp(&self) -> TcpSpec {
+        let tcp = self.resolved().scenario.tcp.unwrap_or_default();
+        let bytes = |size: Option<SizeText>| {
+            size.map_or(0, |s| u32::try_from(s.0.get()).unwrap_or(u32::MAX))
+        };
+        TcpSpec {
+            mss_bytes: bytes(tcp.mss),
+            sack: tcp.sack,
+            delayed_ack: tcp.delayed_ack,
+            buffer_bytes: bytes(tcp.buffer),
+            initial_window: tcp.initial_window,
+        }
+    }
+
     fn receivers(&self) -> Vec<ReceiverSpec> {
         let cell = self.resolved();
         let nodes = Nodes::new(&cell.scenario).receivers.into_iter();
@@ -559,6 +620,7 @@ impl Cell {
                 repeat: flow.repeat,
                 background: flow.background,
                 controller: flow.controller.name.clone(),
+                ns3_type: flow.controller.ns3_type().unwrap_or_default().to_owned(),
                 controller_params: serde_json::to_string(&flow.controller.params)
                     .unwrap_or_default(),
                 transport_options: options.clone(),

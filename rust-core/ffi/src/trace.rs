@@ -13,6 +13,12 @@ pub(crate) mod bridge {
         type Receiver = crate::transport::Receiver;
     }
 
+    #[namespace = "ferrocc::tcp"]
+    extern "C++" {
+        include!("ferrocc-ffi/src/tcp.rs.h");
+        type Meter = crate::tcp::Meter;
+    }
+
     /// What one direction of a link has counted so far.
     #[derive(Debug, Clone, Copy)]
     struct LinkCounters {
@@ -80,6 +86,8 @@ pub(crate) mod bridge {
         /// One row of `flows.csv`, called every `trace_interval_ns` for each started flow if the
         /// run is traced.
         fn sample_flow(self: &mut RunWriter, flow: u32, now_ns: u64, receiver: &Receiver);
+        /// The same for a flow over TCP.
+        fn sample_tcp(self: &mut RunWriter, flow: u32, now_ns: u64, meter: &mut Meter);
         /// One row of `queue.csv`, called every `trace_interval_ns` if the run is traced.
         fn sample_link(self: &mut RunWriter, link: u32, now_ns: u64, counters: &LinkCounters);
         /// Something happened to a flow: a row of `events.csv` if the run is traced. Kinds: loss,
@@ -109,6 +117,8 @@ pub(crate) mod bridge {
         fn finish_cache(self: &mut RunWriter, cache: &CacheCounters);
         /// The flow's last state, whether it ended or not.
         fn finish_flow(self: &mut RunWriter, flow: u32, end_ns: u64, receiver: &Receiver);
+        /// The same for a flow over TCP.
+        fn finish_tcp(self: &mut RunWriter, flow: u32, end_ns: u64, meter: &Meter);
         /// The link's last counters.
         fn finish_link(self: &mut RunWriter, link: u32, counters: &LinkCounters);
         /// Writes `summary.json` and `run.json` and puts the folder in its place. `events` is the
@@ -120,6 +130,7 @@ pub(crate) mod bridge {
 }
 
 use crate::scenario::Cell;
+use crate::tcp::Meter;
 use crate::transport::Receiver;
 use bridge::{CacheCounters, LinkCounters, LinkInfo};
 use ferrocc::trace;
@@ -189,6 +200,18 @@ impl RunWriter {
         receiver.set_meter(meter);
     }
 
+    fn sample_tcp(&mut self, flow: u32, now_ns: u64, meter: &mut Meter) {
+        let step = meter.0.snapshot();
+        let stats = meter.0.stats().clone();
+        self.0.sample_flow(
+            flow as usize,
+            at(now_ns),
+            &step,
+            &stats,
+            meter.0.flow_mut(),
+        );
+    }
+
     fn sample_link(&mut self, link: u32, now_ns: u64, c: &LinkCounters) {
         self.0.sample_link(link as usize, at(now_ns), &counters(c));
     }
@@ -224,6 +247,12 @@ impl RunWriter {
         let (step, stats) = (engine.step(), engine.stats());
         self.0
             .finish_flow(flow as usize, at(end_ns), &step, stats, &receiver.meter());
+    }
+
+    fn finish_tcp(&mut self, flow: u32, end_ns: u64, meter: &Meter) {
+        let (step, stats) = (meter.0.snapshot(), meter.0.stats());
+        self.0
+            .finish_flow(flow as usize, at(end_ns), &step, stats, meter.0.flow());
     }
 
     fn finish_link(&mut self, link: u32, c: &LinkCounters) {

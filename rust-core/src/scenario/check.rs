@@ -5,6 +5,7 @@ mod faults;
 mod flows;
 mod names;
 mod routers;
+mod tcp;
 mod topology;
 
 use super::error::{Error, from_serde};
@@ -58,7 +59,9 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
     topology::names(&mut s.topology)?;
     let packet = payload + s.topology.header_bytes();
     flows::directions(&mut s.flows)?;
+    flows::transports(&mut s.flows)?;
     let links = topology::check(&mut s, packet)?;
+    tcp::check(&mut s, packet, &links)?;
     flows::check(&mut s, payload)?;
     names::check(&mut s)?;
     routers::check(&mut s)?;

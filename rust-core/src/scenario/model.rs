@@ -9,6 +9,7 @@ mod clock;
 mod fault;
 mod flow;
 mod names;
+mod tcp;
 mod topology;
 
 pub use algorithm::Algorithm;
@@ -17,6 +18,7 @@ pub use clock::{Clock, FlowClock};
 pub use fault::Fault;
 pub use flow::Flow;
 pub use names::{Names, Replica, Switch};
+pub use tcp::Tcp;
 pub use topology::{Access, Bottleneck, Links, Topology};
 
 use super::quantity::TimeText;
@@ -59,6 +61,9 @@ pub struct Scenario {
     pub verify: bool,
     /// Options of the receiver engine.
     pub transport: ReceiverOptions,
+    /// Options of the flows over TCP. Null where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<Tcp>,
     /// The network.
     pub topology: Topology,
     /// How many flows there are; more than `flows` lists are copies of its last one.
@@ -96,6 +101,7 @@ impl Default for Scenario {
             run: 1,
             verify: false,
             transport: ReceiverOptions::default(),
+            tcp: None,
             topology: Topology::default(),
             flow_count: None,
             flows: vec![Flow::default()],

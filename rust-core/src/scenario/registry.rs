@@ -190,7 +190,7 @@ pub const TRANSPORTS: &[Entry] = &[
         "receiver-driven ICN transport over IP",
         "Copa-ICN paper, section 3",
     ),
-    lacks("tcp", "ns-3's TCP with ferrocc's socket", "RFC 9293"),
+    has("tcp", "ns-3's TCP, bulk data from the replica node", "RFC 9293"),
 ];
 
 /// AQMs of the bottleneck's best-effort band.
@@ -207,7 +207,7 @@ pub const AQMS: &[Entry] = &[
 
 /// How a TCP sender judges duplicate ACKs.
 pub const RECOVERIES: &[Entry] = &[
-    lacks(
+    has(
         "standard",
         "SACK with proportional rate reduction",
         "RFC 6675, RFC 6937",

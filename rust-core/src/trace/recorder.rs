@@ -432,12 +432,13 @@ impl Recorder {
         let active = flow.start.map_or(Duration::ZERO, |start| until - start);
         let completed = result.is_some_and(|r| r.completed) && !given.repeat;
         let times = &flow.completion_times;
+        let is_icn = given.transport == "icn";
         let seconds = |t: Instant| t.as_secs_f64();
         FlowSummary {
             id: i + 1,
             name: given.name.clone().unwrap_or_default(),
             transport: given.transport.clone(),
-            controller: given.controller.name.clone(),
+            controller: given.controller.label(),
             recovery: given.recovery.clone(),
             start_s: flow.start.map(seconds),
             end_s: flow.end.map(seconds),
@@ -460,9 +461,9 @@ impl Recorder {
             retransmissions: count(|r| r.retransmissions),
             unnecessary_retransmissions: count(|r| r.duplicates),
             timeouts: count(|r| r.timeouts),
-            marks: count(|r| r.marks),
+            marks: is_icn.then(|| count(|r| r.marks)),
             window_cuts: count(|r| r.window_cuts),
-            unnecessary_window_cuts: count(|r| r.unnecessary_window_cuts),
+            unnecessary_window_cuts: is_icn.then(|| count(|r| r.unnecessary_window_cuts)),
             verified: cell
                 .scenario
                 .verify

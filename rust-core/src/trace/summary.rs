@@ -87,12 +87,12 @@ pub struct FlowSummary {
     pub unnecessary_retransmissions: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Units that arrived with a mark.
-    pub marks: u64,
+    /// Units that arrived with a mark; null over TCP, which runs without ECN.
+    pub marks: Option<u64>,
     /// Reductions of the window on loss, timeout or mark.
     pub window_cuts: u64,
-    /// Reductions on losses that all turned out to be none.
-    pub unnecessary_window_cuts: u64,
+    /// Reductions on losses that all turned out to be none; null over TCP.
+    pub unnecessary_window_cuts: Option<u64>,
     /// Whether the content is what its name says.
     pub verified: Option<bool>,
     /// Why the transfer ended without being complete.

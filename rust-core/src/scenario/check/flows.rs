@@ -1,6 +1,6 @@
 //! The transfers.
 
-use super::{clock, inside, secs, within};
+use super::{clock, inside, secs, tcp, within};
 use crate::cc::Setup;
 use crate::scenario::error::{Error, shown};
 use crate::scenario::model::{Algorithm, Flow, FlowClock, Scenario};
@@ -20,6 +20,13 @@ pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
         initial_window: s.transport.initial_window,
         ..Setup::default()
     };
+    let mss = s.tcp.and_then(|tcp| tcp.mss).map_or(payload, |mss| mss.0);
+    let over_tcp = Setup {
+        mss,
+        packet_size: mss + Bytes::new(tcp::headers(s)),
+        initial_window: s.tcp.map_or(0.0, |tcp| tcp.initial_window.into()),
+        ..Setup::default()
+    };
     let rtprop = s.topology.rtprop.0;
     // Thousands of flows with one controller need one check.
     let mut known: BTreeMap<String, Algorithm> = BTreeMap::new();
@@ -32,11 +39,10 @@ pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
             let problem = format!("{} is the name of an earlier flow", shown(name));
             return Err(Error::new(at("name"), problem));
         }
-        let field = at("transport");
-        let transport =
-            registry::select(&field, "transport", registry::TRANSPORTS, &flow.transport)?;
-        flow.transport = transport.name.to_owned();
-        if let Some(recovery) = &flow.recovery {
+        let is_tcp = flow.transport == "tcp";
+        if is_tcp {
+            tcp::flow(i, flow)?;
+        } else if let Some(recovery) = &flow.recovery {
             let problem = format!(
                 "{} has no place in a flow with the icn transport (accepted: none; recoveries are \
                  for tcp)",
@@ -44,11 +50,21 @@ pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
             );
             return Err(Error::new(at("recovery"), problem));
         }
-        let key = serde_json::to_string(&flow.controller).unwrap_or_default();
+        let key = format!(
+            "{} {}",
+            flow.transport,
+            serde_json::to_string(&flow.controller).unwrap_or_default()
+        );
         flow.controller = match known.get(&key) {
             Some(resolved) => resolved.clone(),
             None => {
-                let resolved = controller(&at("controller"), &flow.controller, &setup)?;
+                let field = at("controller");
+                let setup = if is_tcp { &over_tcp } else { &setup };
+                let resolved =
+                    match tcp::ns3_controller(&field, &flow.transport, &flow.controller)? {
+                        Some(resolved) => resolved,
+                        None => controller(&field, &flow.controller, setup)?,
+                    };
                 known.insert(key, resolved.clone());
                 resolved
             }
@@ -171,6 +187,17 @@ fn sharing(s: &Scenario) -> Result<(), Error> {
         if clock.skew != node.clock.skew {
             return differs("clock.skew", &clock.skew, &node.clock.skew);
         }
+    }
+    Ok(())
+}
+
+/// Makes the transports canonical, because the options of TCP depend on them.
+pub(super) fn transports(flows: &mut [Flow]) -> Result<(), Error> {
+    for (i, flow) in flows.iter_mut().enumerate() {
+        let field = format!("flows[{i}].transport");
+        let transport =
+            registry::select(&field, "transport", registry::TRANSPORTS, &flow.transport)?;
+        flow.transport = transport.name.to_owned();
     }
     Ok(())
 }

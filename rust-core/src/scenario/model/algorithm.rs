@@ -25,6 +25,22 @@ impl Algorithm {
             params: Map::new(),
         }
     }
+
+    /// The name in tables: of ns-3's own congestion control the type, `ns3::TcpCubic`.
+    pub fn label(&self) -> String {
+        match self.ns3_type() {
+            Some(name) => format!("ns3::{name}"),
+            None => self.name.clone(),
+        }
+    }
+
+    /// The type of ns-3's own congestion control, without `ns3::`; none for a controller of ours.
+    pub fn ns3_type(&self) -> Option<&str> {
+        match self.params.get("type") {
+            Some(Value::String(name)) if self.name == "ns3" => Some(name),
+            _ => None,
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Algorithm {
