@@ -82,7 +82,7 @@ ScenarioRunner::Impl::Build()
 {
     m_network = std::make_unique<ScenarioNetwork>(m_cell, m_spec);
     m_network->AssignStreams(STREAM_LINKS);
-    m_links = std::make_unique<ScenarioLinks>(*m_writer);
+    m_links = std::make_unique<ScenarioLinks>(*m_writer, m_spec.trace_packets);
     m_links->Watch(m_network->GetBottleneck(),
                    "bottleneck",
                    {"IR2", "IR1"},
