@@ -39,6 +39,8 @@ RouterLinkSpecs(const ferrocc::scenario::Cell& cell, const ferrocc::scenario::Ru
         link.buffer = std::string(spec.bottleneck_buffer);
         link.deviceQueuePackets = spec.device_queue_packets;
         link.mtu = static_cast<uint16_t>(spec.mtu_bytes);
+        link.aqm = std::string(spec.aqm);
+        link.aqmParameters = std::string(spec.aqm_parameters);
         link.priority = true;
         link.dscp = spec.priority_dscp;
         links.push_back(link);

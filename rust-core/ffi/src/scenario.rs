@@ -38,6 +38,8 @@ pub(crate) mod bridge {
         device_queue_packets: u32,
         /// AQM of the best-effort band.
         aqm: String,
+        /// Its parameters, resolved, a JSON object.
+        aqm_parameters: String,
         /// DSCP of expedited DATA (46 = EF).
         priority_dscp: u8,
         /// Loss probability per packet in DATA direction on the bottleneck.
@@ -62,6 +64,8 @@ pub(crate) mod bridge {
         trace: bool,
         /// Interval of their rows.
         trace_interval_ns: u64,
+        /// Write aqm.csv.
+        trace_packets: bool,
         /// `server`, `table` or `address`.
         names_mode: String,
         /// Propagation delay, one way, of the name server's link.
@@ -435,6 +439,7 @@ impl Cell {
             bottleneck_buffer: queue_size(links.buffer),
             device_queue_packets: bottleneck.device_queue,
             aqm: bottleneck.aqm.name.clone(),
+            aqm_parameters: serde_json::to_string(&bottleneck.aqm.params).unwrap_or_default(),
             priority_dscp: topology.priority_dscp,
             loss: bottleneck.loss.0,
             loss_reverse: bottleneck.loss_reverse.0,
@@ -453,6 +458,7 @@ impl Cell {
                 .map_or(String::new(), |f| f.display().to_string()),
             trace: s.trace.enabled == Some(true),
             trace_interval_ns: s.trace.interval.0.as_nanos(),
+            trace_packets: s.trace.packets,
             names_mode: s.names.mode.clone(),
             names_delay_ns: s.names.delay.0.as_nanos(),
             names_processing_ns: s.names.processing.0.as_nanos(),
