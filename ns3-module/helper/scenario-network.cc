@@ -89,23 +89,7 @@ ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
         const auto host =
             m_network.AddHost(receiver.router, AccessSpec(spec, receiver.delay_ns));
         m_receivers.push_back(host);
-        if (receiver.clock_offset_ns != 0 || receiver.clock_skew_ppb != 0 ||
-            !receiver.clock_steps.empty())
-        {
-            auto clock = CreateObject<NodeClock>();
-            clock->SetAttribute("Offset", TimeValue(NanoSeconds(receiver.clock_offset_ns)));
-            clock->SetAttribute(
-                "Skew",
-                DoubleValue(static_cast<double>(receiver.clock_skew_ppb) / PPB_PER_PPM));
-            host.node->AggregateObject(clock);
-            for (const auto& step : receiver.clock_steps)
-            {
-                Simulator::Schedule(NanoSeconds(step.at_ns),
-                                    &NodeClock::Step,
-                                    clock,
-                                    NanoSeconds(step.step_ns));
-            }
-        }
+        SetClock(host.node, receiver);
     }
     if (spec.names_mode == "server")
     {
@@ -113,6 +97,116 @@ ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
         link.loss = {spec.names_loss, spec.names_loss};
         m_nameServer = m_network.AddHost(0, link);
     }
+    AddPlaces(cell, spec);
+    NoteNames(cell);
+}
+
+void
+ScenarioNetwork::SetClock(Ptr<Node> node, const ferrocc::scenario::ReceiverSpec& receiver)
+{
+    if (receiver.clock_offset_ns == 0 && receiver.clock_skew_ppb == 0 &&
+        receiver.clock_steps.empty())
+    {
+        return;
+    }
+    auto clock = CreateObject<NodeClock>();
+    clock->SetAttribute("Offset", TimeValue(NanoSeconds(receiver.clock_offset_ns)));
+    clock->SetAttribute("Skew",
+                        DoubleValue(static_cast<double>(receiver.clock_skew_ppb) / PPB_PER_PPM));
+    node->AggregateObject(clock);
+    for (const auto& step : receiver.clock_steps)
+    {
+        Simulator::Schedule(NanoSeconds(step.at_ns),
+                            &NodeClock::Step,
+                            clock,
+                            NanoSeconds(step.step_ns));
+    }
+}
+
+void
+ScenarioNetwork::AddPlaces(const ferrocc::scenario::Cell& cell,
+                           const ferrocc::scenario::RunSpec& spec)
+{
+    const auto faults = cell.faults();
+    for (std::size_t i = 0; i < faults.size(); i++)
+    {
+        const auto& fault = faults[i];
+        const bool isReceiver = fault.kind == "receiver-move";
+        if (isReceiver || fault.kind == "replica-move")
+        {
+            const auto& host = (isReceiver ? m_receivers : m_replicas).at(fault.target);
+            const uint64_t delay = isReceiver ? cell.receivers()[fault.target].delay_ns
+                                              : cell.replicas()[fault.target].delay_ns;
+            m_places[i] = m_network.AddPlace(host, fault.to, AccessSpec(spec, delay));
+        }
+    }
+}
+
+void
+ScenarioNetwork::NoteNames(const ferrocc::scenario::Cell& cell)
+{
+    std::map<uint32_t, std::string> names;
+    for (uint32_t i = 0; i < GetNRouters(); i++)
+    {
+        names[GetRouter(i)->GetId()] = m_routers[i].name;
+    }
+    const auto receivers = cell.receivers();
+    for (std::size_t i = 0; i < m_receivers.size(); i++)
+    {
+        names[m_receivers[i].node->GetId()] = std::string(receivers[i].name);
+    }
+    const auto replicas = cell.replicas();
+    for (std::size_t i = 0; i < m_replicas.size(); i++)
+    {
+        names[m_replicas[i].node->GetId()] = std::string(replicas[i].name);
+    }
+    if (m_nameServer.node)
+    {
+        names[m_nameServer.node->GetId()] = "NS";
+    }
+    for (const Link& link : m_network.GetLinks())
+    {
+        for (const LinkEnd& end : link.ends)
+        {
+            m_names[end.address] = names.at(end.device->GetNode()->GetId());
+        }
+    }
+}
+
+Address
+ScenarioNetwork::GetEdgeAddress(uint32_t index) const
+{
+    return m_network.GetRouterAddress(m_receivers.at(index));
+}
+
+const std::string&
+ScenarioNetwork::GetName(const Address& address) const
+{
+    const auto found = m_names.find(address);
+    NS_ABORT_MSG_IF(found == m_names.end(), "nobody has the address " << address);
+    return found->second;
+}
+
+void
+ScenarioNetwork::MoveReceiver(uint32_t index, std::size_t fault)
+{
+    RouterLine::Host& host = m_receivers.at(index);
+    m_network.Move(host, m_places.at(fault));
+    host = m_places.at(fault);
+}
+
+void
+ScenarioNetwork::MoveReplica(uint32_t index, std::size_t fault)
+{
+    RouterLine::Host& host = m_replicas.at(index);
+    m_network.Move(host, m_places.at(fault));
+    host = m_places.at(fault);
+}
+
+void
+ScenarioNetwork::SetRouterUp(uint32_t router, bool up)
+{
+    m_network.SetUp(router, up);
 }
 
 Ptr<Node>
