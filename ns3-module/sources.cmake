@@ -11,6 +11,7 @@ set(FERROCC_BRIDGE_SOURCES
     helper/scenario-replicas.cc
     helper/scenario-routers.cc
     helper/scenario-runner.cc
+    model/ferrocc-queue-disc.cc
     model/icn-eid.cc
     model/icn-header.cc
     model/icn-name-client.cc
@@ -37,6 +38,7 @@ set(FERROCC_SOURCES
     model/ipv4-hashed-routing.cc
     model/ipv6-hashed-routing.cc
     model/node-clock.cc
+    model/registry-attributes.cc
     model/reordering-point-to-point-channel.cc
 )
 
@@ -52,6 +54,7 @@ set(FERROCC_HEADERS
     helper/scenario-runner.h
     helper/topo1-helper.h
     model/ds-field-packet-filter.h
+    model/ferrocc-queue-disc.h
     model/icn-eid.h
     model/icn-header.h
     model/icn-l4-protocol.h
@@ -67,6 +70,7 @@ set(FERROCC_HEADERS
     model/ipv6-hashed-routing.h
     model/node-clock.h
     model/ns3-compat.h
+    model/registry-attributes.h
     model/reordering-point-to-point-channel.h
 )
 

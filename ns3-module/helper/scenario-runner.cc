@@ -83,7 +83,7 @@ ScenarioRunner::Impl::Build()
 {
     m_network = std::make_unique<ScenarioNetwork>(m_cell, m_spec);
     m_network->AssignStreams(STREAM_LINKS);
-    m_links = std::make_unique<ScenarioLinks>(*m_writer);
+    m_links = std::make_unique<ScenarioLinks>(*m_writer, m_spec.trace_packets);
     m_links->Watch(m_network->GetRouterLinks(), DataRate(m_spec.bottleneck_rate_bps));
     m_replicas = std::make_unique<ScenarioReplicas>(m_cell, m_spec, *m_network);
     m_faults = std::make_unique<ScenarioFaults>(m_cell, *m_network, *m_replicas);

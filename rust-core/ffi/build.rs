@@ -2,7 +2,8 @@
 //! `target/cxxbridge/`.
 
 fn main() {
-    const BRIDGES: [&str; 6] = [
+    const BRIDGES: [&str; 7] = [
+        "src/aqm.rs",
         "src/icn.rs",
         "src/types.rs",
         "src/scenario.rs",

@@ -12,6 +12,7 @@ use crate::scenario::Cell;
 use crate::transport::{Stats, Step};
 use crate::units::{Bytes, Duration, Instant, Rate};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What one direction of a link has counted since the start of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,6 +44,9 @@ pub struct CacheCounters {
     pub abandoned: u64,
 }
 
+/// How many packets a queue dropped or marked, for each reason ([`crate::aqm::reason_key`]).
+pub type Reasons = BTreeMap<String, u64>;
+
 /// One direction of a link.
 #[derive(Debug, Clone)]
 struct Link {
@@ -52,6 +56,8 @@ struct Link {
     rate: Rate,
     queue: QueueMeter,
     counters: LinkCounters,
+    dropped_by: Reasons,
+    marked_by: Reasons,
 }
 
 /// A flow's state, as far as the summary needs it.
@@ -168,6 +174,8 @@ impl Recorder {
             rate,
             queue: QueueMeter::new(rate),
             counters: LinkCounters::default(),
+            dropped_by: Reasons::new(),
+            marked_by: Reasons::new(),
         });
         self.links.len() - 1
     }
@@ -380,10 +388,23 @@ impl Recorder {
         });
     }
 
-    /// A link's last counters.
-    pub fn finish_link(&mut self, link: usize, counters: &LinkCounters) {
+    /// The name of a link.
+    pub fn link_name(&self, link: usize) -> Option<&str> {
+        self.links.get(link).map(|l| l.name.as_str())
+    }
+
+    /// A link's last counters, and why packets were dropped and marked.
+    pub fn finish_link(
+        &mut self,
+        link: usize,
+        counters: &LinkCounters,
+        dropped_by: Reasons,
+        marked_by: Reasons,
+    ) {
         if let Some(link) = self.links.get_mut(link) {
             link.counters = *counters;
+            link.dropped_by = dropped_by;
+            link.marked_by = marked_by;
         }
     }
 
@@ -529,7 +550,9 @@ fn link_summary(link: &Link, span: Duration) -> LinkSummary {
         },
         arrivals: c.arrivals,
         dropped: c.dropped,
+        dropped_by: link.dropped_by.clone(),
         marked: c.marked,
+        marked_by: link.marked_by.clone(),
         loss_rate: ratio(c.dropped as f64, c.arrivals as f64),
         error_losses: c.error_losses,
     }
