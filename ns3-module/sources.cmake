@@ -2,12 +2,14 @@
 
 # These include generated headers, which exist once cargo has run.
 set(FERROCC_BRIDGE_SOURCES
+    helper/scenario-faults.cc
     helper/scenario-flow.cc
     helper/scenario-flows.cc
     helper/scenario-links.cc
     helper/scenario-network.cc
     helper/scenario-program.cc
     helper/scenario-replicas.cc
+    helper/scenario-routers.cc
     helper/scenario-runner.cc
     helper/scenario-tcp-flow.cc
     model/ferrocc-congestion-ops.cc

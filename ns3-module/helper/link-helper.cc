@@ -240,7 +240,7 @@ LinkHelper::Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec)
         end.device = MakeDevice(nodes[i], spec);
         end.device->Attach(link.channel);
         // Before the address, because ns-3 installs a queue disc of its own choice otherwise.
-        InstallQueueDisc(end, spec, spec.icnRouter[i]);
+        InstallQueueDisc(end, spec.managed[i] ? spec : LinkSpec(), spec.icnRouter[i]);
         AssignAddress(end, network, 1 + i);
         // What this end receives is what the other one sent.
         const double loss = spec.loss[1 - i];

@@ -39,6 +39,8 @@ struct LinkSpec
     std::string aqmParameters{"{}"}; //!< Its parameters, a JSON object.
     /// Whether end 0 and end 1 are ICN routers, whose AQM may mark DATA in its transport header.
     std::array<bool, 2> icnRouter{true, true};
+    /// Whether end 0 and end 1 have the queue that is described; else a long FIFO.
+    std::array<bool, 2> managed{true, true};
     bool priority{false};           //!< Whether packets with the codepoint go first.
     uint8_t dscp{46};               //!< The codepoint (EF).
     std::array<double, 2> loss{};   //!< Loss probability of what end 0 and what end 1 sends.

@@ -22,6 +22,11 @@ class ScenarioTransfer
     ScenarioTransfer(const ScenarioTransfer&) = delete;
     ScenarioTransfer& operator=(const ScenarioTransfer&) = delete;
 
+    /// Its receiver node has another router and another address. Of no concern by default.
+    virtual void NotifyMove()
+    {
+    }
+
     /// Writes a row, if it goes on.
     virtual void Sample() = 0;
 

@@ -34,6 +34,8 @@ pub(crate) mod bridge {
         access_rate_bps: u64,
         /// Limit of the bottleneck's best-effort band; a `QueueSize` string of ns-3, "37p" or "75000B".
         bottleneck_buffer: String,
+        /// Whether the queues from routers to receiver and replica nodes are like the bottleneck's.
+        access_queues: bool,
         /// Limit of the device queue below the queue disc, packets.
         device_queue_packets: u32,
         /// AQM of the best-effort band.
@@ -437,6 +439,7 @@ impl Cell {
             extra_delay_reverse_ns: bottleneck.extra_delay_reverse.0.as_nanos(),
             access_rate_bps: links.access_rate.as_bps(),
             bottleneck_buffer: queue_size(links.buffer),
+            access_queues: topology.kind == "line",
             device_queue_packets: bottleneck.device_queue,
             aqm: bottleneck.aqm.name.clone(),
             aqm_parameters: serde_json::to_string(&bottleneck.aqm.params).unwrap_or_default(),
