@@ -271,6 +271,7 @@ impl Recorder {
             queue_delay: step.snapshot.queue_delay,
             delta: step.snapshot.delta,
             phase: step.snapshot.phase,
+            alpha: step.snapshot.alpha,
         }
     }
 
