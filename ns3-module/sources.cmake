@@ -82,6 +82,7 @@ set(FERROCC_TESTS
     test/ferrocc-priority-test-suite.cc
     test/ferrocc-routing-test-suite.cc
     test/ferrocc-scenario-test-suite.cc
+    test/ferrocc-tcp-test-suite.cc
     test/ferrocc-transport-test-suite.cc
     test/ferrocc-wire-test-suite.cc
 )

@@ -5,6 +5,8 @@
 cpp_examples = [
     ("icn-fetch", "True", "True"),
     ("icn-fetch --controller=newreno --size=200000", "True", "True"),
+    ("tcp-congestion", "True", "True"),
+    ("tcp-congestion --controller=ns3::FerroccBbr", "True", "True"),
 ]
 
 python_examples = []
