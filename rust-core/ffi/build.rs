@@ -2,8 +2,9 @@
 //! `target/cxxbridge/`.
 
 fn main() {
-    const BRIDGES: [&str; 6] = [
+    const BRIDGES: [&str; 7] = [
         "src/icn.rs",
+        "src/router.rs",
         "src/types.rs",
         "src/scenario.rs",
         "src/trace.rs",

@@ -11,7 +11,6 @@ pub(crate) mod bridge {
     extern "C++" {
         include!("ferrocc-ffi/src/transport.rs.h");
         type Receiver = crate::transport::Receiver;
-        type Replica = crate::transport::Replica;
     }
 
     /// An IP address.
@@ -145,26 +144,10 @@ pub(crate) mod bridge {
         next_timer_ns: u64,
     }
 
-    /// What follows from a packet at an assembler. Counters are totals.
-    #[derive(Debug)]
-    struct AssemblyStep {
-        /// Whether an NDC is complete now: `store` puts it into a replica.
-        completed: bool,
-        /// Which one.
-        eid: Eid,
-        /// When `expire` is due; `u64::MAX` for never.
-        next_timer_ns: u64,
-        /// NDCs that became complete.
-        assembled: u64,
-        /// NDCs that were given up.
-        abandoned: u64,
-    }
-
     extern "Rust" {
         type NameServer;
         type Registrar;
         type Session;
-        type Assembler;
 
         /// UDP port of a name server.
         fn name_port() -> u16;
@@ -269,35 +252,17 @@ pub(crate) mod bridge {
         fn switches(self: &Session) -> u64;
         /// How long the first list took; `u64::MAX` if there is none.
         fn resolve_ns(self: &Session) -> u64;
-
-        /// An assembler of real (`verify`) or virtual content.
-        fn new_assembler(capacity_bytes: u64, timeout_ns: u64, verify: bool) -> Box<Assembler>;
-        /// A packet passes by.
-        fn on_packet(
-            self: &mut Assembler,
-            now_ns: u64,
-            header: &[u8],
-            payload_len: u32,
-            payload: &[u8],
-        ) -> AssemblyStep;
-        /// Puts the NDC that is complete into a replica.
-        fn store(self: &mut Assembler, replica: &mut Replica);
-        /// Abandons what has been idle for too long; returns the next time to do so.
-        fn expire(self: &mut Assembler, now_ns: u64) -> u64;
-        /// NDCs that were given up.
-        fn abandoned(self: &Assembler) -> u64;
     }
 }
 
 use crate::convert;
-use crate::transport::{Receiver, Replica};
+use crate::transport::Receiver;
 use crate::types::Eid;
 use bridge::{
-    AssemblyStep, NodeAddress, NodeLocator, Piece, Probe, RegistrarConfig, RegistrarStep,
+    NodeAddress, NodeLocator, Piece, Probe, RegistrarConfig, RegistrarStep,
     ServerStep, SessionConfig, SessionStep,
 };
 use ferrocc::icn;
-use ferrocc::transport::Content;
 use ferrocc::units::{Bytes, Duration, Instant};
 use std::net::IpAddr;
 
@@ -306,11 +271,11 @@ const NO_ADDRESS: NodeAddress = NodeAddress {
     bytes: [0; 16],
 };
 
-fn at(now_ns: u64) -> Instant {
+pub(crate) fn at(now_ns: u64) -> Instant {
     Instant::from_nanos(now_ns)
 }
 
-fn address(a: &NodeAddress) -> Option<IpAddr> {
+pub(crate) fn address(a: &NodeAddress) -> Option<IpAddr> {
     match a.family {
         4 => a.bytes.first_chunk::<4>().map(|&b| b.into()),
         6 => Some(a.bytes.into()),
@@ -318,7 +283,7 @@ fn address(a: &NodeAddress) -> Option<IpAddr> {
     }
 }
 
-fn node_address(a: Option<IpAddr>) -> NodeAddress {
+pub(crate) fn node_address(a: Option<IpAddr>) -> NodeAddress {
     match a {
         Some(IpAddr::V4(a)) => {
             let mut bytes = [0; 16];
@@ -593,60 +558,5 @@ impl Session {
         self.engine
             .resolve_time()
             .map_or(u64::MAX, Duration::as_nanos)
-    }
-}
-
-/// What puts NDCs together in a router.
-pub struct Assembler {
-    engine: icn::Assembler,
-    complete: Option<(ferrocc::wire::Eid, Content)>,
-}
-
-fn new_assembler(capacity_bytes: u64, timeout_ns: u64, verify: bool) -> Box<Assembler> {
-    let options = icn::AssemblerOptions {
-        capacity: Bytes::new(capacity_bytes),
-        timeout: Duration::from_nanos(timeout_ns),
-    };
-    Box::new(Assembler {
-        engine: icn::Assembler::new(options, verify),
-        complete: None,
-    })
-}
-
-impl Assembler {
-    fn on_packet(
-        &mut self,
-        now_ns: u64,
-        header: &[u8],
-        payload_len: u32,
-        payload: &[u8],
-    ) -> AssemblyStep {
-        self.complete = self
-            .engine
-            .on_packet(at(now_ns), header, payload_len, payload);
-        let eid = self.complete.as_ref().map(|(eid, _)| *eid);
-        let stats = self.engine.stats();
-        AssemblyStep {
-            completed: eid.is_some(),
-            eid: convert::bridge_eid(eid.unwrap_or_default()),
-            next_timer_ns: self.engine.next_timer().as_nanos(),
-            assembled: stats.assembled,
-            abandoned: stats.abandoned,
-        }
-    }
-
-    fn store(&mut self, replica: &mut Replica) {
-        if let Some((eid, content)) = self.complete.take() {
-            replica.engine_mut().add(eid, content);
-        }
-    }
-
-    fn expire(&mut self, now_ns: u64) -> u64 {
-        self.engine.expire(at(now_ns));
-        self.engine.next_timer().as_nanos()
-    }
-
-    fn abandoned(&self) -> u64 {
-        self.engine.stats().abandoned
     }
 }

@@ -7,6 +7,7 @@
 
 mod convert;
 mod icn;
+mod router;
 mod scenario;
 mod trace;
 mod transport;

@@ -138,6 +138,8 @@ pub(crate) mod bridge {
         fn add_virtual(self: &mut Replica, name: &str, size_bytes: u64) -> Eid;
         /// Adds an NDC of real pseudo-random bytes and returns its self-certifying EID.
         fn add_synthetic(self: &mut Replica, seed: u64, size_bytes: u64) -> Result<Eid>;
+        /// Removes an NDC.
+        fn remove(self: &mut Replica, ndc: &Eid);
         /// Whether the replica says "not here" to every REQ.
         fn set_hidden(self: &mut Replica, hidden: bool);
         /// A REQ arrived. `clock_ns` is the replica's own clock, which stamps the DATA.
@@ -310,6 +312,10 @@ impl Replica {
     /// The engine, for the bridge that adds content.
     pub(crate) fn engine_mut(&mut self) -> &mut transport::Replica {
         &mut self.engine
+    }
+
+    fn remove(&mut self, ndc: &Eid) {
+        self.engine.remove(&convert::eid(ndc));
     }
 
     fn set_hidden(&mut self, hidden: bool) {

@@ -10,6 +10,7 @@
 //! | [`choice`] | which of several replicas to ask |
 //! | [`session`] | a receiver's way from a name to a completed NDC, over several replicas |
 //! | [`assembly`] | NDCs put together from the DATA that a router forwards |
+//! | [`cache`] | a router's cache: the three below and what passes by |
 //! | [`store`] | which complete NDCs a router keeps |
 //! | [`placement`] | whether a router keeps a copy of what passes by |
 //! | [`replay`] | requests replayed against caches without packets |
@@ -17,6 +18,7 @@
 //! As everywhere in this crate, time, random draws and bytes are arguments.
 
 pub mod assembly;
+pub mod cache;
 pub mod choice;
 pub mod client;
 mod eid_map;
@@ -29,6 +31,7 @@ pub mod session;
 pub mod store;
 
 pub use assembly::{Assembler, AssemblerOptions};
+pub use cache::{CacheOptions, CacheStats, RouterCache};
 pub use choice::ReplicaChoice;
 pub use client::{ClientOptions, NameClient, Outcome};
 pub use message::{Body, ErrorCode, Locator, Message};

@@ -47,6 +47,11 @@ impl Replica {
         self.contents.insert(eid, content);
     }
 
+    /// Removes an NDC; whether it was here.
+    pub fn remove(&mut self, eid: &Eid) -> bool {
+        self.contents.remove(eid).is_some()
+    }
+
     /// Whether it answers as if it held nothing.
     pub fn set_hidden(&mut self, hidden: bool) {
         self.hidden = hidden;
