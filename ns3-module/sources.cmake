@@ -9,6 +9,7 @@ set(FERROCC_BRIDGE_SOURCES
     helper/scenario-program.cc
     helper/scenario-replicas.cc
     helper/scenario-runner.cc
+    model/icn-binding-application.cc
     model/icn-eid.cc
     model/icn-header.cc
     model/icn-name-client.cc
@@ -50,6 +51,7 @@ set(FERROCC_HEADERS
     helper/scenario-runner.h
     helper/topo1-helper.h
     model/ds-field-packet-filter.h
+    model/icn-binding-application.h
     model/icn-eid.h
     model/icn-header.h
     model/icn-l4-protocol.h

@@ -141,9 +141,9 @@ ScenarioReplicas::AddCaches(const ferrocc::scenario::RunSpec& spec, const Scenar
         const auto application = MakeApplication(spec, cost, true, STREAM_REPLICAS + stream);
         node->AddApplication(application);
         auto assembler = CreateObject<IcnRouterCacheApplication>();
-        assembler->SetAttribute("Capacity", UintegerValue(spec.cache_capacity_bytes));
+        assembler->SetAttribute("CapacityBytes", UintegerValue(spec.cache_capacity_bytes));
         assembler->SetAttribute(
-            "Timeout",
+            "AssemblyTimeout",
             TimeValue(NanoSeconds(static_cast<int64_t>(spec.cache_timeout_ns))));
         assembler->SetAttribute("Verify", BooleanValue(spec.verify));
         assembler->SetReplica(application);

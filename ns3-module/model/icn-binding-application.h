@@ -137,6 +137,134 @@ class IcnBindingApplication : public Application
     void StopApplication() override;
 
     struct Engine; //!< The engine and the REQs that wait.
+    struct Held;   //!< A REQ that waits.
+
+    /// Tells the engine the node's own addresses.
+    void AddOwnAddresses();
+
+    /**
+     * Sees what the node forwards.
+     *
+     * @param on Whether to begin; else to end.
+     */
+    void Listen(bool on);
+
+    /**
+     * Does with a REQ what the engine says.
+     *
+     * @param step What it answered.
+     * @param request The REQ.
+     */
+    void Do(const ferrocc::router::BindingStep& step, Held&& request);
+
+    /**
+     * Sends datagrams and sets the timer.
+     *
+     * @param step What the engine answered.
+     */
+    void Apply(const ferrocc::router::BindingStep& step);
+
+    /**
+     * Does that, and works off the REQs that need not wait any longer.
+     *
+     * @param step What the engine answered.
+     */
+    void Settle(const ferrocc::router::BindingStep& step);
+
+    /**
+     * Sends a REQ on with another destination and the receiver's address as source.
+     *
+     * @param request The REQ.
+     * @param destination Where to.
+     */
+    void SendOn(const Held& request, const Address& destination);
+
+    /**
+     * @param destination A node.
+     * @return The device that leads to it, or null.
+     */
+    Ptr<NetDevice> GetDeviceTowards(const Address& destination) const;
+
+    /**
+     * An IPv4 packet is to be forwarded.
+     *
+     * @param packet It.
+     * @param header Its IP header.
+     * @param device Where it came from.
+     * @return Whether it is not to be forwarded, because it has been dealt with.
+     */
+    bool Intercept(Ptr<const Packet> packet,
+                   const Ipv4Header& header,
+                   Ptr<const NetDevice> device);
+
+    /**
+     * An IPv6 packet is to be forwarded.
+     *
+     * @param packet It.
+     * @param header Its IP header.
+     * @param device Where it came from.
+     * @return Whether it is not to be forwarded, because it has been dealt with.
+     */
+    bool Intercept6(Ptr<const Packet> packet,
+                    const Ipv6Header& header,
+                    Ptr<const NetDevice> device);
+
+    /**
+     * An ICN packet is to be forwarded.
+     *
+     * @param packet It.
+     * @param source Its source.
+     * @param destination Its destination.
+     * @param hopLimit Its hop limit.
+     * @param device Where it came from.
+     * @return Whether it has been dealt with.
+     */
+    bool OnPassing(Ptr<const Packet> packet,
+                   const Address& source,
+                   const Address& destination,
+                   uint8_t hopLimit,
+                   Ptr<const NetDevice> device);
+
+    /**
+     * The router forwards an IPv4 packet.
+     *
+     * @param header Its IP header.
+     * @param packet The rest.
+     * @param interface Where it leaves.
+     */
+    void OnForward(const Ipv4Header& header, Ptr<const Packet> packet, uint32_t interface);
+
+    /**
+     * The router forwards an IPv6 packet.
+     *
+     * @param header Its IP header.
+     * @param packet The rest.
+     * @param interface Where it leaves.
+     */
+    void OnForward6(const Ipv6Header& header, Ptr<const Packet> packet, uint32_t interface);
+
+    /**
+     * The router forwards an ICN packet.
+     *
+     * @param packet It.
+     * @param source Its source.
+     */
+    void OnPacket(const Packet& packet, const Address& source);
+
+    /**
+     * A datagram of the name server arrived.
+     *
+     * @param bytes Its bytes.
+     */
+    void OnMessage(const std::vector<uint8_t>& bytes);
+
+    /// The engine's timer expired.
+    void Expire();
+
+    /**
+     * @return A draw for the engine.
+     */
+    double Draw();
 
     Address m_nameServer;      //!< The name server.
     std::string m_mode;        //!< "edge" or "path".

@@ -12,22 +12,16 @@
 #include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/traced-callback.h"
+#include "ns3/traced-value.h"
 
 #include <memory>
 #include <string>
-
-namespace ferrocc
-{
-namespace router
-{
-struct CacheStep;
-} // namespace router
-} // namespace ferrocc
 
 namespace ns3
 {
 
 class IcnHeader;
+class IcnL4Protocol;
 class IcnReplicaApplication;
 class Packet;
 
@@ -63,16 +57,12 @@ class IcnRouterCacheApplication : public Application
      * Puts an NDC into the store and the replica, as if it had been put together before, and
      * registers it. While the application runs.
      *
-     * @param ndc Its EID; with Verify, that of the synthetic content.
+     * @param ndc Its EID.
      * @param size Its size, bytes.
-     * @param contentSeed Seed of the synthetic content, with Verify.
-     * @param name Its name, without Verify; its EID is made from it.
+     * @param contentSeed Seed of the synthetic content that has this EID; counts with Verify only.
      * @return Whether it is in the store now; not if it is larger than all of it.
      */
-    bool Preload(const IcnEid& ndc,
-                 uint64_t size,
-                 uint64_t contentSeed,
-                 const std::string& name = "");
+    bool Preload(const IcnEid& ndc, uint64_t size, uint64_t contentSeed);
 
     /// Loses all content, complete or not, without a word to the name server: the replica answers
     /// "not here", and registrations expire. What has been counted stays.
@@ -181,11 +171,14 @@ class IcnRouterCacheApplication : public Application
     void DropEvicted();
 
     /**
-     * Takes NDCs from the replica.
+     * Takes an NDC from the replica.
      *
-     * @param step What the engine answered.
+     * @param ndc It.
      */
-    void Apply(const ferrocc::router::CacheStep& step);
+    void Evict(const IcnEid& ndc);
+
+    /// Looks how many NDCs have been given up.
+    void CountAbandoned();
 
     /**
      * Sees to it that what is idle is given up.
@@ -212,6 +205,7 @@ class IcnRouterCacheApplication : public Application
 
     std::unique_ptr<Engine> m_engine;     //!< See Engine; while the application runs.
     Ptr<IcnReplicaApplication> m_replica; //!< What serves complete NDCs.
+    Ptr<IcnL4Protocol> m_protocol;        //!< The node's.
     Ptr<UniformRandomVariable> m_draw;    //!< For placement and eviction.
     double m_next;                        //!< The next draw.
     EventId m_timer;                      //!< The pending timer event.
@@ -220,7 +214,7 @@ class IcnRouterCacheApplication : public Application
     TracedCallback<const IcnEid&> m_missTrace;      //!< A transfer is served elsewhere.
     TracedCallback<const IcnEid&> m_evictTrace;     //!< An NDC made room.
     TracedCallback<const IcnEid&> m_assembledTrace; //!< An NDC is complete.
-    TracedCallback<uint64_t> m_abandonedTrace;      //!< NDCs were given up.
+    TracedValue<uint64_t> m_abandoned;              //!< Incomplete NDCs given up.
 };
 
 } // namespace ns3

@@ -6,20 +6,12 @@ pub(crate) mod bridge {
     extern "C++" {
         include!("ferrocc-ffi/src/types.rs.h");
         type Eid = crate::types::Eid;
+        type NodeAddress = crate::types::NodeAddress;
     }
     #[namespace = "ferrocc::transport"]
     extern "C++" {
         include!("ferrocc-ffi/src/transport.rs.h");
         type Receiver = crate::transport::Receiver;
-    }
-
-    /// An IP address.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    struct NodeAddress {
-        /// 4 or 6; 0 for none.
-        family: u8,
-        /// Its bytes in network order, 4 of them or 16.
-        bytes: [u8; 16],
     }
 
     /// Where an NDC is.
@@ -103,7 +95,7 @@ pub(crate) mod bridge {
     /// Options of a session.
     #[derive(Debug, Clone)]
     struct SessionConfig {
-        /// `server`, `table` or `address`.
+        /// `server`, `table`, `address` or `edge`.
         resolution: String,
         /// `listed`, `nearest`, `lowest-rtt` or `random`.
         choice: String,
@@ -196,6 +188,8 @@ pub(crate) mod bridge {
             now_ns: u64,
             draw: f64,
         ) -> RegistrarStep<'a>;
+        /// Forgets an NDC without a word to the name server.
+        fn forget(self: &mut Registrar, eid: &Eid);
         /// Forgets everything without a word to the name server.
         fn stop(self: &mut Registrar);
 
@@ -246,6 +240,8 @@ pub(crate) mod bridge {
             address: &NodeAddress,
             draw: f64,
         ) -> SessionStep<'a>;
+        /// The node has moved: its edge router is another one.
+        fn relocate(self: &mut Session, edge: &NodeAddress);
         /// The receiver has ended.
         fn end(self: &mut Session);
         /// How often the replica has been changed.
@@ -255,12 +251,13 @@ pub(crate) mod bridge {
     }
 }
 
-use crate::convert;
+use crate::convert::{self, address};
 use crate::transport::Receiver;
 use crate::types::Eid;
+use crate::types::NodeAddress;
 use bridge::{
-    NodeAddress, NodeLocator, Piece, Probe, RegistrarConfig, RegistrarStep,
-    ServerStep, SessionConfig, SessionStep,
+    NodeLocator, Piece, Probe, RegistrarConfig, RegistrarStep, ServerStep, SessionConfig,
+    SessionStep,
 };
 use ferrocc::icn;
 use ferrocc::units::{Bytes, Duration, Instant};
@@ -273,14 +270,6 @@ const NO_ADDRESS: NodeAddress = NodeAddress {
 
 pub(crate) fn at(now_ns: u64) -> Instant {
     Instant::from_nanos(now_ns)
-}
-
-pub(crate) fn address(a: &NodeAddress) -> Option<IpAddr> {
-    match a.family {
-        4 => a.bytes.first_chunk::<4>().map(|&b| b.into()),
-        6 => Some(a.bytes.into()),
-        _ => None,
-    }
 }
 
 pub(crate) fn node_address(a: Option<IpAddr>) -> NodeAddress {
@@ -299,7 +288,7 @@ pub(crate) fn node_address(a: Option<IpAddr>) -> NodeAddress {
 }
 
 /// Where a datagram without a readable sender comes from: nobody's address.
-const NOBODY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
+pub(crate) const NOBODY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
 
 fn name_port() -> u16 {
     icn::message::PORT
@@ -307,18 +296,18 @@ fn name_port() -> u16 {
 
 /// Datagrams in one buffer.
 #[derive(Debug, Default)]
-struct Datagrams {
-    pieces: Vec<Piece>,
-    bytes: Vec<u8>,
+pub(crate) struct Datagrams {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Datagrams {
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pieces.clear();
         self.bytes.clear();
     }
 
-    fn push(&mut self, bytes: &[u8]) -> Piece {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Piece {
         let piece = Piece {
             offset: self.bytes.len() as u32,
             length: bytes.len() as u32,
@@ -418,6 +407,10 @@ impl Registrar {
     fn on_timeout(&mut self, now_ns: u64, draw: f64) -> RegistrarStep<'_> {
         self.engine.on_timeout(at(now_ns), draw);
         self.answer()
+    }
+
+    fn forget(&mut self, eid: &Eid) {
+        self.engine.forget(&convert::eid(eid));
     }
 
     fn stop(&mut self) {
@@ -544,6 +537,12 @@ impl Session {
     fn switch_to(&mut self, now_ns: u64, to: &NodeAddress, draw: f64) -> SessionStep<'_> {
         let step = self.engine.switch_to(at(now_ns), address(to), draw);
         self.answer(step)
+    }
+
+    fn relocate(&mut self, edge: &NodeAddress) {
+        if let Some(edge) = address(edge) {
+            self.engine.relocate(edge);
+        }
     }
 
     fn end(&mut self) {

@@ -6,11 +6,28 @@ pub(crate) mod bridge {
     extern "C++" {
         include!("ferrocc-ffi/src/types.rs.h");
         type Eid = crate::types::Eid;
+        type NodeAddress = crate::types::NodeAddress;
+    }
+    #[namespace = "ferrocc::icn"]
+    extern "C++" {
+        include!("ferrocc-ffi/src/icn.rs.h");
+        type Piece = crate::icn::bridge::Piece;
     }
     #[namespace = "ferrocc::transport"]
     extern "C++" {
         include!("ferrocc-ffi/src/transport.rs.h");
         type Replica = crate::transport::Replica;
+    }
+
+    /// What a REQ is to a router's statistics.
+    #[derive(Debug)]
+    enum Sighting {
+        /// The first one of a transfer that is served here.
+        Hit,
+        /// The first one of a transfer that is served elsewhere.
+        Miss,
+        /// Of a transfer that has been counted.
+        Known,
     }
 
     /// Options of a router's cache.
@@ -80,13 +97,143 @@ pub(crate) mod bridge {
         pending: u64,
     }
 
+    /// Options of a binder.
+    #[derive(Debug, Clone)]
+    struct BindingConfig {
+        /// `listed`, `nearest` or `random`.
+        choice: String,
+        /// Age at which a list is asked for again.
+        lifetime_ns: u64,
+        /// Time until a query is repeated; doubles.
+        timeout_ns: u64,
+        /// How often it is sent.
+        tries: u32,
+        /// Most REQs that wait.
+        max_held: u32,
+        /// Time without DATA after which a source may be suspected.
+        silent_after_ns: u64,
+        /// REQs without DATA until it may be.
+        silent_requests: u32,
+        /// For how long it is.
+        suspect_ns: u64,
+        /// For how long a refusal holds without another query.
+        refusal_ns: u64,
+        /// A draw in [0, 1).
+        draw: f64,
+    }
+
+    /// What to do with a REQ.
+    #[derive(Debug)]
+    enum Action {
+        /// It goes where it was going.
+        Leave,
+        /// It goes to the step's address.
+        Forward,
+        /// It waits until its NDC is settled.
+        Hold,
+        /// It is dropped.
+        Drop,
+        /// It is answered by the step's bytes at `refusal`.
+        Refuse,
+    }
+
+    /// What follows from an event at a binder. Counters are totals.
+    #[derive(Debug)]
+    struct BindingStep<'a> {
+        /// What to do with the REQ.
+        action: Action,
+        /// Where it goes.
+        address: NodeAddress,
+        /// Whether the transfer is bound to another source than before.
+        bound: bool,
+        /// The header of the answer.
+        refusal: Piece,
+        /// The name of the refusal's reason.
+        reason: &'a str,
+        /// Datagrams for the name server.
+        datagrams: &'a [Piece],
+        /// The bytes of both.
+        bytes: &'a [u8],
+        /// NDCs whose waiting REQs are to be given to `release`.
+        settled: &'a [Eid],
+        /// When `on_timeout` is due; `u64::MAX` for never.
+        next_timer_ns: u64,
+    }
+
+    /// What a binder has counted.
+    #[derive(Debug, Clone, Copy)]
+    struct BindingStats {
+        /// Bindings of a transfer to a source.
+        bound: u64,
+        /// Of these, to another source than before.
+        rebound: u64,
+        /// Queries.
+        resolutions: u64,
+        /// REQs that were refused.
+        refused: u64,
+        /// REQs that were dropped.
+        dropped: u64,
+    }
+
+    extern "Rust" {
+        type Binder;
+
+        /// A binder that knows nothing. Fails on unknown names.
+        fn new_binder(config: &BindingConfig) -> Result<Box<Binder>>;
+        /// Tells an address of the router itself, which is no source.
+        fn add_own(self: &mut Binder, address: &NodeAddress);
+        /// A REQ for an NDC that is not here came. `draw` is in [0, 1), here and below.
+        unsafe fn on_request<'a>(
+            self: &'a mut Binder,
+            now_ns: u64,
+            header: &[u8],
+            draw: f64,
+        ) -> BindingStep<'a>;
+        /// A REQ that waited is decided on.
+        unsafe fn release<'a>(
+            self: &'a mut Binder,
+            now_ns: u64,
+            header: &[u8],
+            draw: f64,
+        ) -> BindingStep<'a>;
+        /// A REQ passes by on its way to `destination`.
+        unsafe fn on_passing<'a>(
+            self: &'a mut Binder,
+            now_ns: u64,
+            header: &[u8],
+            destination: &NodeAddress,
+            draw: f64,
+        ) -> BindingStep<'a>;
+        /// DATA passes by; `empty_header` is its header if it has no payload, else empty.
+        fn on_data(
+            self: &mut Binder,
+            now_ns: u64,
+            device: &Eid,
+            ndc: &Eid,
+            source: &NodeAddress,
+            empty_header: &[u8],
+        );
+        /// A datagram came from the name server.
+        unsafe fn on_message<'a>(
+            self: &'a mut Binder,
+            now_ns: u64,
+            bytes: &[u8],
+        ) -> BindingStep<'a>;
+        /// The time asked for by `next_timer_ns` has come.
+        unsafe fn on_timeout<'a>(self: &'a mut Binder, now_ns: u64, draw: f64) -> BindingStep<'a>;
+        /// Forgets everything.
+        fn restart(self: &mut Binder, draw: f64);
+        /// What has been counted.
+        fn stats(self: &Binder) -> BindingStats;
+    }
+
     extern "Rust" {
         type RouterCache;
 
         /// An empty cache. Fails on unknown names and numbers out of range.
         fn new_router_cache(config: &CacheConfig) -> Result<Box<RouterCache>>;
-        /// A REQ of `device` for `ndc` came: whether the NDC is here.
-        fn on_request(self: &mut RouterCache, device: &Eid, ndc: &Eid) -> bool;
+        /// A REQ of `device` for `ndc` came.
+        fn on_request(self: &mut RouterCache, device: &Eid, ndc: &Eid) -> Sighting;
         /// The router forwards a DATA packet, which leaves with `hop_limit`. `draw` is in [0, 1).
         unsafe fn on_data<'a>(
             self: &'a mut RouterCache,
@@ -103,8 +250,8 @@ pub(crate) mod bridge {
         fn preload(self: &mut RouterCache, ndc: &Eid, size_bytes: u64, draw: f64) -> bool;
         /// Evicts everything.
         fn evict_all(self: &mut RouterCache);
-        /// Loses everything, complete or not.
-        fn restart(self: &mut RouterCache);
+        /// Loses everything, complete or not; returns what was complete.
+        unsafe fn restart<'a>(self: &'a mut RouterCache) -> &'a [Eid];
         /// NDCs that are here no longer since the last step.
         unsafe fn take_evicted<'a>(self: &'a mut RouterCache) -> &'a [Eid];
         /// Abandons what has been idle for too long; returns the next time to do so.
@@ -117,13 +264,18 @@ pub(crate) mod bridge {
 }
 
 use crate::convert;
-use crate::icn::at;
+use crate::convert::address;
+use crate::icn::{Datagrams, NOBODY, at, node_address};
 use crate::transport::Replica;
-use crate::types::Eid;
-use bridge::{CacheConfig, CacheStats, CacheStep};
+use crate::types::{Eid, NodeAddress};
+use bridge::{
+    Action, BindingConfig, BindingStats, BindingStep, CacheConfig, CacheStats, CacheStep, Piece,
+    Sighting,
+};
 use ferrocc::icn;
 use ferrocc::transport::Content;
 use ferrocc::units::{Bytes, Duration};
+use ferrocc::wire::{Kind, Refusal, Repr};
 
 /// A router's cache.
 pub struct RouterCache {
@@ -164,9 +316,15 @@ fn new_router_cache(config: &CacheConfig) -> Result<Box<RouterCache>, String> {
 }
 
 impl RouterCache {
-    fn on_request(&mut self, device: &Eid, ndc: &Eid) -> bool {
-        self.engine
-            .on_request(convert::eid(device), convert::eid(ndc))
+    fn on_request(&mut self, device: &Eid, ndc: &Eid) -> Sighting {
+        let sighting = self
+            .engine
+            .on_request(convert::eid(device), convert::eid(ndc));
+        match sighting {
+            icn::Sighting::Hit => Sighting::Hit,
+            icn::Sighting::Miss => Sighting::Miss,
+            icn::Sighting::Known => Sighting::Known,
+        }
     }
 
     fn on_data(
@@ -208,9 +366,12 @@ impl RouterCache {
         self.engine.evict_all();
     }
 
-    fn restart(&mut self) {
+    fn restart(&mut self) -> &[Eid] {
         self.complete = None;
-        self.engine.restart();
+        self.evicted.clear();
+        self.evicted
+            .extend(self.engine.restart().into_iter().map(convert::bridge_eid));
+        &self.evicted
     }
 
     fn take_evicted(&mut self) -> &[Eid] {
@@ -243,6 +404,190 @@ impl RouterCache {
             ndcs: self.engine.store().len() as u64,
             bytes: self.engine.store().bytes().get(),
             pending: self.engine.pending() as u64,
+        }
+    }
+}
+
+/// A router's binder, with its output in the bridge's form.
+pub struct Binder {
+    engine: icn::Binder,
+    out: Datagrams,
+    settled: Vec<Eid>,
+    header: Vec<u8>,
+}
+
+fn new_binder(config: &BindingConfig) -> Result<Box<Binder>, String> {
+    let choice = icn::ReplicaChoice::from_name(&config.choice)?;
+    if choice == icn::ReplicaChoice::LowestRtt {
+        return Err(
+            "binding choice: lowest-rtt needs probes, which routers do not send \
+                    (accepted: listed, nearest, random)"
+                .to_owned(),
+        );
+    }
+    let options = icn::BindingOptions {
+        client: icn::ClientOptions {
+            timeout: Duration::from_nanos(config.timeout_ns),
+            tries: config.tries,
+            ..icn::ClientOptions::default()
+        },
+        choice,
+        lifetime: Duration::from_nanos(config.lifetime_ns),
+        max_held: config.max_held,
+        silent_after: Duration::from_nanos(config.silent_after_ns),
+        silent_requests: config.silent_requests,
+        suspect_time: Duration::from_nanos(config.suspect_ns),
+        refusal_lifetime: Duration::from_nanos(config.refusal_ns),
+    };
+    Ok(Box::new(Binder {
+        engine: icn::Binder::new(options, config.draw),
+        out: Datagrams::default(),
+        settled: Vec::new(),
+        header: Vec::new(),
+    }))
+}
+
+/// Who asks for what; none if `header` is no REQ.
+fn request(header: &[u8]) -> Option<(ferrocc::wire::Eid, ferrocc::wire::Eid)> {
+    let repr = Repr::parse(header).ok()?;
+    matches!(repr.kind, Kind::Request { .. }).then_some((repr.source, repr.destination))
+}
+
+const fn reason(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::NameUnknown => icn::Failure::NameUnknown.as_str(),
+        Refusal::NameServerUnreachable => icn::Failure::NameServerUnreachable.as_str(),
+        Refusal::NoReplica => icn::Failure::NoReplica.as_str(),
+    }
+}
+
+impl Binder {
+    fn answer(&mut self, verdict: icn::Verdict, header: &[u8], bound: u64) -> BindingStep<'_> {
+        self.out.clear();
+        for bytes in self.engine.take_datagrams() {
+            let piece = self.out.push(&bytes);
+            self.out.pieces.push(piece);
+        }
+        self.settled.clear();
+        let settled = self.engine.take_settled();
+        self.settled
+            .extend(settled.into_iter().map(convert::bridge_eid));
+        let mut refusal = Piece {
+            offset: 0,
+            length: 0,
+        };
+        let (action, to, why) = match verdict {
+            icn::Verdict::Forward(to) => (Action::Forward, Some(to), ""),
+            icn::Verdict::Hold => (Action::Hold, None, ""),
+            icn::Verdict::Drop => (Action::Drop, None, ""),
+            icn::Verdict::Refuse(r) => {
+                self.header.clear();
+                // It was read before, so that it can be answered.
+                let _ = icn::binding::refusal(header, r, &mut self.header);
+                refusal = self.out.push(&self.header);
+                (Action::Refuse, None, reason(r))
+            }
+        };
+        BindingStep {
+            action,
+            address: node_address(to),
+            bound: self.engine.stats().bound > bound,
+            refusal,
+            reason: why,
+            datagrams: &self.out.pieces,
+            bytes: &self.out.bytes,
+            settled: &self.settled,
+            next_timer_ns: self.engine.next_timer().as_nanos(),
+        }
+    }
+
+    fn add_own(&mut self, own: &NodeAddress) {
+        if let Some(own) = address(own) {
+            self.engine.add_own(own);
+        }
+    }
+
+    fn on_request(&mut self, now_ns: u64, header: &[u8], draw: f64) -> BindingStep<'_> {
+        let bound = self.engine.stats().bound;
+        let verdict = match request(header) {
+            Some((device, ndc)) => self.engine.on_request(at(now_ns), device, ndc, draw),
+            None => icn::Verdict::Drop,
+        };
+        self.answer(verdict, header, bound)
+    }
+
+    fn release(&mut self, now_ns: u64, header: &[u8], draw: f64) -> BindingStep<'_> {
+        let bound = self.engine.stats().bound;
+        let verdict = match request(header) {
+            Some((device, ndc)) => self.engine.release(at(now_ns), device, ndc, draw),
+            None => icn::Verdict::Drop,
+        };
+        self.answer(verdict, header, bound)
+    }
+
+    fn on_passing(
+        &mut self,
+        now_ns: u64,
+        header: &[u8],
+        destination: &NodeAddress,
+        draw: f64,
+    ) -> BindingStep<'_> {
+        let bound = self.engine.stats().bound;
+        let to = request(header).and_then(|(device, ndc)| {
+            let destination = address(destination).unwrap_or(NOBODY);
+            self.engine
+                .on_passing(at(now_ns), device, ndc, destination, draw)
+        });
+        let verdict = to.map_or(icn::Verdict::Drop, icn::Verdict::Forward);
+        let mut step = self.answer(verdict, header, bound);
+        if to.is_none() {
+            step.action = Action::Leave;
+        }
+        step
+    }
+
+    fn on_data(
+        &mut self,
+        now_ns: u64,
+        device: &Eid,
+        ndc: &Eid,
+        source: &NodeAddress,
+        empty_header: &[u8],
+    ) {
+        let not_here = match Repr::parse(empty_header).map(|r| r.kind) {
+            Ok(Kind::Data {
+                ndc_size, refusal, ..
+            }) => ndc_size.is_none() && refusal.is_none(),
+            _ => false,
+        };
+        let source = address(source).unwrap_or(NOBODY);
+        let (device, ndc) = (convert::eid(device), convert::eid(ndc));
+        self.engine
+            .on_data(at(now_ns), device, ndc, source, not_here);
+    }
+
+    fn on_message(&mut self, now_ns: u64, bytes: &[u8]) -> BindingStep<'_> {
+        self.engine.on_message(at(now_ns), bytes);
+        self.answer(icn::Verdict::Drop, &[], u64::MAX)
+    }
+
+    fn on_timeout(&mut self, now_ns: u64, draw: f64) -> BindingStep<'_> {
+        self.engine.on_timeout(at(now_ns), draw);
+        self.answer(icn::Verdict::Drop, &[], u64::MAX)
+    }
+
+    fn restart(&mut self, draw: f64) {
+        self.engine.restart(draw);
+    }
+
+    fn stats(&self) -> BindingStats {
+        let stats = self.engine.stats();
+        BindingStats {
+            bound: stats.bound,
+            rebound: stats.rebound,
+            resolutions: stats.resolutions,
+            refused: stats.refused,
+            dropped: stats.dropped,
         }
     }
 }

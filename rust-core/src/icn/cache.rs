@@ -71,6 +71,17 @@ pub struct CacheStats {
     pub malformed: u64,
 }
 
+/// What a REQ is to a router's statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sighting {
+    /// The first one of a transfer whose NDC is here.
+    Hit,
+    /// The first one of a transfer whose NDC is not here.
+    Miss,
+    /// Of a transfer that has been counted.
+    Known,
+}
+
 /// What a router remembers of a transfer.
 #[derive(Debug, Clone, Copy, Default)]
 struct Transfer {
@@ -114,20 +125,19 @@ impl RouterCache {
         })
     }
 
-    /// A REQ came to this router, for itself or to be forwarded: whether it is here what is asked
-    /// for.
-    pub fn on_request(&mut self, device: Eid, ndc: Eid) -> bool {
+    /// A REQ came to this router, for itself or to be forwarded.
+    pub fn on_request(&mut self, device: Eid, ndc: Eid) -> Sighting {
         let transfer = self.transfer(device, ndc);
         if std::mem::replace(&mut transfer.counted, true) {
-            return self.store.contains(&ndc);
+            return Sighting::Known;
         }
-        let hit = self.store.request(&ndc);
-        if hit {
+        if self.store.request(&ndc) {
             self.stats.hits += 1;
+            Sighting::Hit
         } else {
             self.stats.misses += 1;
+            Sighting::Miss
         }
-        hit
     }
 
     /// The router forwards a packet, whose hop limit is `hop_limit` when it leaves. Returns the NDC
@@ -169,7 +179,16 @@ impl RouterCache {
             self.stats.malformed += 1;
             return None;
         }
-        if !open && !self.begin(now, repr.destination, ndc, Bytes::new(size), hop_limit, draw) {
+        if !open
+            && !self.begin(
+                now,
+                repr.destination,
+                ndc,
+                Bytes::new(size),
+                hop_limit,
+                draw,
+            )
+        {
             return None;
         }
         let content = self

@@ -9,6 +9,7 @@
 //! | [`registrar`] | keeps a replica's NDCs registered |
 //! | [`choice`] | which of several replicas to ask |
 //! | [`session`] | a receiver's way from a name to a completed NDC, over several replicas |
+//! | [`binding`] | late binding in routers: which source a REQ goes to |
 //! | [`assembly`] | NDCs put together from the DATA that a router forwards |
 //! | [`cache`] | a router's cache: the three below and what passes by |
 //! | [`store`] | which complete NDCs a router keeps |
@@ -18,6 +19,7 @@
 //! As everywhere in this crate, time, random draws and bytes are arguments.
 
 pub mod assembly;
+pub mod binding;
 pub mod cache;
 pub mod choice;
 pub mod client;
@@ -31,7 +33,8 @@ pub mod session;
 pub mod store;
 
 pub use assembly::{Assembler, AssemblerOptions};
-pub use cache::{CacheOptions, CacheStats, RouterCache};
+pub use binding::{Binder, BindingOptions, Verdict};
+pub use cache::{CacheOptions, CacheStats, RouterCache, Sighting};
 pub use choice::ReplicaChoice;
 pub use client::{ClientOptions, NameClient, Outcome};
 pub use message::{Body, ErrorCode, Locator, Message};

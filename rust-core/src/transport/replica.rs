@@ -110,6 +110,7 @@ impl Replica {
                     probe,
                     timestamp_ns: None,
                     ndc_size: None,
+                    refusal: None,
                 },
             };
             push(
@@ -132,6 +133,7 @@ impl Replica {
                 probe,
                 timestamp_ns: timestamp.then_some(clock_ns),
                 ndc_size: Some(content.size()),
+                refusal: None,
             },
         };
         let main = std::iter::once((req.offset, req.length));
