@@ -84,8 +84,7 @@ ScenarioReplicas::ScenarioReplicas(const ferrocc::scenario::Cell& cell,
     for (const auto& replica : cell.replicas())
     {
         const auto index = static_cast<uint32_t>(m_replicas.size());
-        const bool isFar = replica.side == ferrocc::scenario::RouterSide::Right;
-        const uint16_t cost = ToCost(replica.delay_ns + (isFar ? spec.bottleneck_delay_ns : 0));
+        const uint16_t cost = ToCost(replica.delay_ns + network.GetDelayNs(replica.router));
         const auto application =
             MakeApplication(spec, cost, replica.registered, STREAM_REPLICAS + index);
         network.GetReplica(index)->AddApplication(application);
@@ -132,11 +131,10 @@ ScenarioReplicas::AddCaches(const ferrocc::scenario::RunSpec& spec, const Scenar
 {
     for (const auto& name : spec.cache_at)
     {
-        const bool isFar = name == "IR2";
-        const auto side = isFar ? BottleneckNetwork::RIGHT : BottleneckNetwork::LEFT;
-        const Ptr<Node> node = network.GetRouter(side);
+        const uint32_t router = network.FindRouter(std::string(name));
+        const Ptr<Node> node = network.GetRouter(router);
         IcnStackHelper().Install(node);
-        const uint16_t cost = ToCost(isFar ? spec.bottleneck_delay_ns : 0);
+        const uint16_t cost = ToCost(network.GetDelayNs(router));
         const auto stream = static_cast<int64_t>(m_replicas.size() + m_routers.size());
         const auto application = MakeApplication(spec, cost, true, STREAM_REPLICAS + stream);
         node->AddApplication(application);
