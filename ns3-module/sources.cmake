@@ -73,6 +73,7 @@ set(FERROCC_HEADERS
 set(FERROCC_TESTS
     test/ferrocc-names-test-suite.cc
     test/ferrocc-priority-test-suite.cc
+    test/ferrocc-router-test-suite.cc
     test/ferrocc-routing-test-suite.cc
     test/ferrocc-scenario-test-suite.cc
     test/ferrocc-transport-test-suite.cc
