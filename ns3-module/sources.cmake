@@ -14,6 +14,7 @@ set(FERROCC_BRIDGE_SOURCES
     helper/scenario-tcp-flow.cc
     model/ferrocc-congestion-ops.cc
     model/ferrocc-queue-disc.cc
+    model/icn-binding-application.cc
     model/icn-eid.cc
     model/icn-header.cc
     model/icn-name-client.cc
@@ -58,6 +59,7 @@ set(FERROCC_HEADERS
     model/ds-field-packet-filter.h
     model/ferrocc-congestion-ops.h
     model/ferrocc-queue-disc.h
+    model/icn-binding-application.h
     model/icn-eid.h
     model/icn-header.h
     model/icn-l4-protocol.h
@@ -80,6 +82,7 @@ set(FERROCC_HEADERS
 set(FERROCC_TESTS
     test/ferrocc-names-test-suite.cc
     test/ferrocc-priority-test-suite.cc
+    test/ferrocc-router-test-suite.cc
     test/ferrocc-routing-test-suite.cc
     test/ferrocc-scenario-test-suite.cc
     test/ferrocc-tcp-test-suite.cc
