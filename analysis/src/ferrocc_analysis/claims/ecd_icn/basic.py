@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from ... import figures, palette, stats
-from ...metrics import NotApplicable
 from ...runs import Run
 from ...stats import Estimate
 from .. import rules
@@ -23,8 +23,8 @@ from .common import (
     NAMES,
     PAPER,
     RED,
+    aqm_of,
     by_label,
-    label_of,
     look_of,
     measured,
     name_of,
@@ -331,27 +331,25 @@ def _judge_e2(results: Results, scale: Scale) -> Judgement:
     return judgement(rows)
 
 
-def over_time(runs: list[Run], kind: str, title: str, width_s: float) -> figures.Panel:
-    """`kind` of every flow of the first of `runs`: lines in its queue management's colour."""
-    run = runs[0]
-    series = stats.goodput_series if kind == "goodput" else None
-    if series is None:
-        raise NotApplicable(f"{kind} cannot be drawn by flow")
+def goodput_panel(
+    run: Run, title: str, width_s: float, marks: Sequence[figures.Mark] = ()
+) -> figures.Panel:
+    """The goodput of every flow of `run`: lines in its queue management's colour."""
+    look = palette.aqm(aqm_of(run))
     lines = []
     for i, flow in enumerate(run.flows):
-        found = series([run], i, width_s=width_s)
-        look = palette.variant(palette.aqm(label_of(run).replace(LITERAL, "ecd")), i % 3)
+        found = stats.goodput_series([run], i, width_s=width_s)
         values = [Estimate(float(v), float(v), float(v), 1) for v in found.value]
-        lines.append(
-            figures.Points(flow.name, look, values, [float(t) for t in found.time_s], variant=i)
-        )
-    return figures.Panel(title, lines)
+        times = [float(t) for t in found.time_s]
+        shade = palette.variant(look, i % 3)
+        lines.append(figures.Points(flow.name, shade, values, times, variant=i))
+    return figures.Panel(title, lines, marks)
 
 
 def _draw_e2(results: Results) -> Drawn:
     groups = by_label(runs_of(results, _FIVE))
     panels = [
-        over_time(of, "goodput", f"({letter}) {name_of(label)}", 0.5)
+        goodput_panel(of[0], f"({letter}) {name_of(label)}", 0.5)
         for letter, (label, of) in zip("abcde", groups.items(), strict=False)
     ]
     if not panels:

@@ -22,6 +22,7 @@ from ..clauses import (
     samples,
 )
 from ..model import Claim, Drawn, Judgement, Measured, Need, Results, Scale
+from .basic import goodput_panel
 from .common import (
     AQM,
     ASSUMPTIONS,
@@ -417,6 +418,11 @@ def _judge_e12(results: Results, scale: Scale) -> Judgement:
     return judgement(rows)
 
 
+def _moves(run: Run) -> list[figures.Mark]:
+    top = float(run.bottleneck["rate_mbps"])
+    return [figures.Mark("a host moves", [0.0, top], [t, t]) for t in ecd_marks.moved_at(run)]
+
+
 def _draw_e12(results: Results) -> Drawn:
     runs = runs_of(results, _ASSEMBLY)
     groups = grouped(runs, COUNT)
@@ -442,8 +448,11 @@ def _draw_e12(results: Results) -> Drawn:
     moves = by_label(runs_of(results, _MOVES))
     if moves:
         shown = [of[0] for of in moves.values()]
-        titles = [name_of(label) for label in moves]
-        figure = figures.time_figure(shown, "goodput", titles=titles)
+        panels = [
+            goodput_panel(run, name_of(label), 0.2, _moves(run))
+            for label, run in zip(moves, shown, strict=True)
+        ]
+        figure = figures.curves(panels, "Time (s)", "Goodput (Mbps)", shown, share_x=True)
         drawn.append(("Goodput of a client that moves, from a server that does, one run.", figure))
     return drawn
 
