@@ -12,6 +12,7 @@ set(FERROCC_BRIDGE_SOURCES
     helper/scenario-routers.cc
     helper/scenario-runner.cc
     model/ferrocc-queue-disc.cc
+    model/icn-binding-application.cc
     model/icn-eid.cc
     model/icn-header.cc
     model/icn-name-client.cc
@@ -55,6 +56,7 @@ set(FERROCC_HEADERS
     helper/topo1-helper.h
     model/ds-field-packet-filter.h
     model/ferrocc-queue-disc.h
+    model/icn-binding-application.h
     model/icn-eid.h
     model/icn-header.h
     model/icn-l4-protocol.h
