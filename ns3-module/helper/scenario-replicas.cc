@@ -129,8 +129,26 @@ ScenarioReplicas::MakeApplication(const ferrocc::scenario::RunSpec& spec,
 void
 ScenarioReplicas::AddCaches(const ferrocc::scenario::RunSpec& spec, const ScenarioNetwork& network)
 {
-    (void)spec;
-    (void)network;
+    for (const auto& name : spec.cache_at)
+    {
+        const uint32_t router = network.FindRouter(std::string(name));
+        const Ptr<Node> node = network.GetRouter(router);
+        IcnStackHelper().Install(node);
+        const uint16_t cost = ToCost(network.GetDelayNs(router));
+        const auto stream = static_cast<int64_t>(m_replicas.size() + m_routers.size());
+        const auto application = MakeApplication(spec, cost, true, STREAM_REPLICAS + stream);
+        node->AddApplication(application);
+        auto assembler = CreateObject<IcnRouterCacheApplication>();
+        assembler->SetAttribute("CapacityBytes", UintegerValue(spec.cache_capacity_bytes));
+        assembler->SetAttribute(
+            "AssemblyTimeout",
+            TimeValue(NanoSeconds(static_cast<int64_t>(spec.cache_timeout_ns))));
+        assembler->SetAttribute("Verify", BooleanValue(spec.verify));
+        assembler->SetReplica(application);
+        node->AddApplication(assembler);
+        m_assemblers.push_back(assembler);
+        m_routers.push_back({std::string(name), FirstAddress(*node), cost, true, application});
+    }
 }
 
 IcnEid
@@ -242,7 +260,7 @@ ScenarioReplicas::OnFault(std::size_t number)
         m_nameServer->Restore();
         return;
     }
-    IcnReplicaApplication& replica = *m_replicas.at(0).application;
+    IcnReplicaApplication& replica = *m_replicas.at(fault.replica).application;
     if (fault.kind == "replica-fail")
     {
         replica.Fail();
