@@ -184,7 +184,10 @@ fn a_silent_source_is_left_and_taken_again_only_for_lack_of_others() {
     }
     w.now = 1400;
     assert_eq!(w.bind(1), Verdict::Forward(node(7)));
-    assert_eq!((w.binder.stats().suspected, w.binder.stats().rebound), (1, 1));
+    assert_eq!(
+        (w.binder.stats().suspected, w.binder.stats().rebound),
+        (1, 1)
+    );
     // Another transfer learns from that.
     assert_eq!(w.bind(2), Verdict::Forward(node(7)));
     // DATA of the suspect clears it.
@@ -310,10 +313,17 @@ fn a_refusal_answers_its_request() {
         assert_eq!((answer.source, answer.destination), (ndc(), device(1)));
         assert_eq!((answer.packet_number, answer.length), (5, 0));
         assert!(matches!(answer.kind, Kind::Data { refusal: Some(r), .. } if r == why));
-        assert_eq!(refusal(&out, why, &mut Vec::new()), None, "DATA is not answered");
+        assert_eq!(
+            refusal(&out, why, &mut Vec::new()),
+            None,
+            "DATA is not answered"
+        );
     }
     req.length = 0;
-    assert_eq!(refusal(&request[..50], Refusal::NoReplica, &mut Vec::new()), None);
+    assert_eq!(
+        refusal(&request[..50], Refusal::NoReplica, &mut Vec::new()),
+        None
+    );
 }
 
 /// A transfer over a router with lossy surroundings.

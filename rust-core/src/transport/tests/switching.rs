@@ -466,7 +466,10 @@ fn another_source_is_seen_once_by_its_data() {
         let packet = old.pop_front().unwrap();
         w.deliver(&packet);
     }
-    assert_eq!((w.seen().restarts, w.receiver.stats().source_changes), (0, 0));
+    assert_eq!(
+        (w.seen().restarts, w.receiver.stats().source_changes),
+        (0, 0)
+    );
     while !w.last.completed {
         for (k, packet) in [(1, w.on_the_way.pop_front()), (0, old.pop_front())] {
             if let Some(packet) = packet {
@@ -481,7 +484,10 @@ fn another_source_is_seen_once_by_its_data() {
             w.after(step);
         }
     }
-    assert_eq!((w.seen().restarts, w.receiver.stats().source_changes), (1, 1));
+    assert_eq!(
+        (w.seen().restarts, w.receiver.stats().source_changes),
+        (1, 1)
+    );
     assert_eq!(w.receiver.stats().losses, 0);
 }
 
@@ -498,5 +504,8 @@ fn a_told_change_is_not_seen_again() {
     while !w.last.completed {
         w.go_on();
     }
-    assert_eq!((w.seen().restarts, w.receiver.stats().source_changes), (1, 1));
+    assert_eq!(
+        (w.seen().restarts, w.receiver.stats().source_changes),
+        (1, 1)
+    );
 }
