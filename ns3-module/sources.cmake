@@ -2,6 +2,7 @@
 
 # These include generated headers, which exist once cargo has run.
 set(FERROCC_BRIDGE_SOURCES
+    helper/scenario-catalogue.cc
     helper/scenario-flow.cc
     helper/scenario-flows.cc
     helper/scenario-links.cc

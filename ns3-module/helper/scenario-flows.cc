@@ -25,9 +25,15 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
                              const ferrocc::scenario::RunSpec& spec,
                              const ScenarioNetwork& network,
                              ScenarioReplicas& replicas,
+                             const ScenarioCatalogue* catalogue,
                              ferrocc::trace::RunWriter& writer)
     : m_specs(std::make_unique<Specs>(Specs{cell.flows()})),
-      m_environment{spec, network, replicas, writer, MakeCallback(&ScenarioFlows::OnChange, this)}
+      m_environment{spec,
+                    network,
+                    replicas,
+                    catalogue,
+                    writer,
+                    MakeCallback(&ScenarioFlows::OnChange, this)}
 {
     auto jitter = CreateObject<UniformRandomVariable>();
     jitter->SetStream(STREAM_JITTER);
@@ -40,7 +46,14 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
                 jitter->GetValue(0.0, static_cast<double>(flow.start_jitter_ns)));
         }
         const auto index = static_cast<uint32_t>(m_flows.size());
-        m_flows.push_back(std::make_unique<ScenarioFlow>(m_environment, flow, index, start));
+        Ptr<UniformRandomVariable> choice;
+        if (catalogue)
+        {
+            choice = CreateObject<UniformRandomVariable>();
+            choice->SetStream(STREAM_WORKLOAD + index);
+        }
+        m_flows.push_back(
+            std::make_unique<ScenarioFlow>(m_environment, flow, index, start, choice));
     }
 }
 

@@ -4,6 +4,7 @@ mod clock;
 mod flows;
 mod names;
 mod topology;
+mod workload;
 
 use super::error::{Error, from_serde};
 use super::model::{Links, Scenario};
@@ -58,6 +59,7 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
     flows::directions(&mut s.flows)?;
     let links = topology::check(&mut s, packet)?;
     flows::check(&mut s, payload)?;
+    workload::check(&mut s)?;
     names::check(&mut s)?;
     let few = count <= DEFAULT_RECEIVERS as usize;
     s.trace.enabled = Some(s.trace.enabled.unwrap_or(single && few));

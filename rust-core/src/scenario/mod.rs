@@ -25,7 +25,7 @@ pub use error::Error;
 pub use json::{read, read_value};
 pub use model::{
     Access, Algorithm, Bottleneck, Caches, Clock, Fault, Flow, FlowClock, Links, Names, Replica,
-    Scenario, Switch, Topology, Trace,
+    Scenario, Switch, Topology, Trace, Workload,
 };
 pub use nodes::{Nodes, ReceiverNode, ReplicaNode};
 pub use path::Path;
