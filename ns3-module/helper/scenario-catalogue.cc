@@ -2,8 +2,8 @@
 
 #include "scenario-catalogue.h"
 
-#include "ferrocc-ffi/src/icn.rs.h"
 #include "ferrocc-ffi/src/scenario.rs.h"
+#include "ferrocc-ffi/src/workload.rs.h"
 #include "scenario-replicas.h"
 
 namespace ns3
@@ -12,13 +12,13 @@ namespace ns3
 /// The distribution; its type is known to this file only.
 struct ScenarioCatalogue::Popularity
 {
-    rust::Box<ferrocc::icn::Catalogue> ranks; //!< It.
+    rust::Box<ferrocc::workload::Catalogue> ranks; //!< It.
 };
 
 ScenarioCatalogue::ScenarioCatalogue(const ferrocc::scenario::RunSpec& spec,
                                      ScenarioReplicas& replicas)
     : m_popularity(std::make_unique<Popularity>(
-          Popularity{ferrocc::icn::new_catalogue(spec.workload.catalogue, spec.workload.alpha)}))
+          Popularity{ferrocc::workload::new_catalogue(spec.workload.catalogue, spec.workload.alpha)}))
 {
     m_ndcs.reserve(spec.workload.catalogue);
     for (uint32_t rank = 0; rank < spec.workload.catalogue; rank++)

@@ -5,6 +5,7 @@
 #include "ferrocc-ffi/src/scenario.rs.h"
 #include "ferrocc-ffi/src/trace.rs.h"
 #include "scenario-streams.h"
+#include "scenario-warmup.h"
 
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
@@ -35,6 +36,19 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
                     writer,
                     MakeCallback(&ScenarioFlows::OnChange, this)}
 {
+    std::vector<Ptr<UniformRandomVariable>> choices(m_specs->flows.size());
+    if (catalogue)
+    {
+        for (std::size_t i = 0; i < choices.size(); i++)
+        {
+            choices[i] = CreateObject<UniformRandomVariable>();
+            choices[i]->SetStream(STREAM_WORKLOAD + static_cast<int64_t>(i));
+        }
+        if (spec.workload.replay)
+        {
+            ReplayWarmup(spec, *catalogue, replicas, choices, writer);
+        }
+    }
     auto jitter = CreateObject<UniformRandomVariable>();
     jitter->SetStream(STREAM_JITTER);
     for (const auto& flow : m_specs->flows)
@@ -46,18 +60,24 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
                 jitter->GetValue(0.0, static_cast<double>(flow.start_jitter_ns)));
         }
         const auto index = static_cast<uint32_t>(m_flows.size());
-        Ptr<UniformRandomVariable> choice;
-        if (catalogue)
-        {
-            choice = CreateObject<UniformRandomVariable>();
-            choice->SetStream(STREAM_WORKLOAD + index);
-        }
         m_flows.push_back(
-            std::make_unique<ScenarioFlow>(m_environment, flow, index, start, choice));
+            std::make_unique<ScenarioFlow>(m_environment, flow, index, start, choices[index]));
     }
 }
 
 ScenarioFlows::~ScenarioFlows() = default;
+
+void
+ScenarioFlows::NotifyMove(uint32_t receiver)
+{
+    for (std::size_t i = 0; i < m_flows.size(); i++)
+    {
+        if (m_specs->flows[i].receiver == receiver)
+        {
+            m_flows[i]->NotifyMove();
+        }
+    }
+}
 
 void
 ScenarioFlows::Sample()

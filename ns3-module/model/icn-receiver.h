@@ -163,6 +163,12 @@ class IcnReceiver : public Object
     uint64_t GetMalformed() const;
 
     /**
+     * @return Changes so far of the address that DATA comes from: another source serves, or the same
+     *         one at another address.
+     */
+    uint64_t GetSourceChanges() const;
+
+    /**
      * @return This receiver's own EID; after Configure().
      */
     const IcnEid& GetDeviceEid() const;
@@ -297,6 +303,7 @@ class IcnReceiver : public Object
     TracedValue<uint64_t> m_ssThresh;                  //!< Slow-start threshold.
     TracedValue<uint8_t> m_state;                      //!< The controller's phase.
     TracedValue<uint64_t> m_losses;                    //!< Units declared lost.
+    TracedValue<uint64_t> m_sourceChanges;             //!< Changes of the source.
     TracedValue<uint64_t> m_timeouts;                  //!< Retransmission timer expiries.
     TracedValue<uint64_t> m_windowCuts;                //!< Reductions of the window.
     TracedValue<uint64_t> m_delivered;                 //!< Bytes received exactly once.

@@ -2,13 +2,16 @@
 //! `target/cxxbridge/`.
 
 fn main() {
-    const BRIDGES: [&str; 6] = [
+    const BRIDGES: [&str; 9] = [
+        "src/aqm.rs",
         "src/icn.rs",
+        "src/router.rs",
         "src/types.rs",
         "src/scenario.rs",
         "src/trace.rs",
         "src/transport.rs",
         "src/wire.rs",
+        "src/workload.rs",
     ];
     cxx_build::bridges(BRIDGES)
         .std("c++17")

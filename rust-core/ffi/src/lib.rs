@@ -5,10 +5,13 @@
 //! one call per simulator event, and everything that C++ has to do or to trace afterwards is in the
 //! returned POD. Rust never calls into ns-3.
 
+mod aqm;
 mod convert;
 mod icn;
+mod router;
 mod scenario;
 mod trace;
 mod transport;
 mod types;
 mod wire;
+mod workload;

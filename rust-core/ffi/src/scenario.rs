@@ -34,10 +34,14 @@ pub(crate) mod bridge {
         access_rate_bps: u64,
         /// Limit of the bottleneck's best-effort band; a `QueueSize` string of ns-3, "37p" or "75000B".
         bottleneck_buffer: String,
+        /// Whether the queues from routers to receiver and replica nodes are like the bottleneck's.
+        access_queues: bool,
         /// Limit of the device queue below the queue disc, packets.
         device_queue_packets: u32,
         /// AQM of the best-effort band.
         aqm: String,
+        /// Its parameters, resolved, a JSON object.
+        aqm_parameters: String,
         /// DSCP of expedited DATA (46 = EF).
         priority_dscp: u8,
         /// Loss probability per packet in DATA direction on the bottleneck.
@@ -62,6 +66,8 @@ pub(crate) mod bridge {
         trace: bool,
         /// Interval of their rows.
         trace_interval_ns: u64,
+        /// Write aqm.csv.
+        trace_packets: bool,
         /// `server`, `table` or `address`.
         names_mode: String,
         /// Propagation delay, one way, of the name server's link.
@@ -80,12 +86,24 @@ pub(crate) mod bridge {
         switch_below: f64,
         /// Time without a new byte after which a transfer has failed.
         give_up_ns: u64,
-        /// Routers that become replicas.
-        cache_at: Vec<String>,
-        /// Most content of each.
+        /// `receiver`, `edge` or `path`.
+        names_binding: String,
+        /// Most bytes of complete NDCs in each cache; zero for no limit.
         cache_capacity_bytes: u64,
+        /// Most complete NDCs in each cache; zero for no limit.
+        cache_capacity_ndcs: u64,
+        /// What a full cache evicts.
+        cache_policy: String,
+        /// Which NDCs a cache keeps.
+        cache_placement: String,
+        /// Probability that it keeps one.
+        cache_probability: f64,
         /// Idle time until an incomplete NDC is given up.
         cache_timeout_ns: u64,
+        /// Most bytes of incomplete NDCs in each cache.
+        cache_assembly_bytes: u64,
+        /// Router that an off-path cache is linked to; `u32::MAX` without one.
+        off_path_router: u32,
         /// What all flows fetch; an empty catalogue for none.
         workload: WorkloadSpec,
     }
@@ -99,6 +117,10 @@ pub(crate) mod bridge {
         link: String,
         /// One-way propagation delay of that link.
         delay_ns: u64,
+        /// Whether it is an ICN router.
+        icn: bool,
+        /// Whether it becomes a replica.
+        cache: bool,
     }
 
     /// NDCs that every flow fetches, one after the other.
@@ -182,12 +204,17 @@ pub(crate) mod bridge {
         at_ns: u64,
         /// What, as in the scenario.
         kind: String,
-        /// Which replica node, from 0; `u32::MAX` for the name server.
-        replica: u32,
+        /// Which replica node, receiver node or router, from 0; one more than the last router for the
+        /// off-path cache, `u32::MAX` for the name server.
+        target: u32,
         /// How much later it answers.
         delay_ns: u64,
         /// Rate of its DATA; zero for no limit.
         rate_bps: u64,
+        /// How long a router's links are down.
+        outage_ns: u64,
+        /// Which router it moves to, from 0.
+        to: u32,
     }
 
     /// One transfer.
@@ -278,7 +305,7 @@ use bridge::{
     Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, ReceiverSpec, ReplicaSpec, RouterSpec,
     RunSpec, SwitchSpec, WorkloadSpec,
 };
-use ferrocc::scenario::quantity::{Buffer, Jitter};
+use ferrocc::scenario::quantity::{Buffer, Capacity, Jitter};
 use ferrocc::scenario::{Fault, Nodes, ReplicaNode, registry};
 use ferrocc::units::Duration;
 use ferrocc_cli as cli;
@@ -287,6 +314,9 @@ use std::sync::Arc;
 
 /// MTU of the links where packets are no longer, bytes: Ethernet's.
 const LEAST_MTU_BYTES: u32 = 1500;
+
+/// The router that the off-path cache is linked to: R2.
+const OFF_PATH_ROUTER: u32 = 1;
 
 /// A command line, read and checked.
 pub struct Plan(Arc<cli::Plan>);
@@ -381,8 +411,10 @@ impl Cell {
             extra_delay_reverse_ns: bottleneck.extra_delay_reverse.0.as_nanos(),
             access_rate_bps: links.access_rate.as_bps(),
             bottleneck_buffer: queue_size(links.buffer),
+            access_queues: topology.kind == "line",
             device_queue_packets: bottleneck.device_queue,
             aqm: bottleneck.aqm.name.clone(),
+            aqm_parameters: serde_json::to_string(&bottleneck.aqm.params).unwrap_or_default(),
             priority_dscp: topology.priority_dscp,
             loss: bottleneck.loss.0,
             loss_reverse: bottleneck.loss_reverse.0,
@@ -401,6 +433,7 @@ impl Cell {
                 .map_or(String::new(), |f| f.display().to_string()),
             trace: s.trace.enabled == Some(true),
             trace_interval_ns: s.trace.interval.0.as_nanos(),
+            trace_packets: s.trace.packets,
             names_mode: s.names.mode.clone(),
             names_delay_ns: s.names.delay.0.as_nanos(),
             names_processing_ns: s.names.processing.0.as_nanos(),
@@ -410,19 +443,33 @@ impl Cell {
             switch_after_timeouts: s.names.switch_after_timeouts,
             switch_below: s.names.switch_below.map_or(0.0, |f| f.0),
             give_up_ns: s.names.give_up.0.as_nanos(),
-            cache_at: match &s.caches.at {
-                Some(at) if s.caches.enabled => at.clone(),
-                _ => Vec::new(),
+            names_binding: s.names.binding.clone(),
+            cache_capacity_bytes: match s.caches.capacity {
+                Capacity::Bytes(n) => n.get(),
+                Capacity::Ndcs(_) => 0,
             },
-            cache_capacity_bytes: s.caches.capacity.0.get(),
+            cache_capacity_ndcs: match s.caches.capacity {
+                Capacity::Bytes(_) => 0,
+                Capacity::Ndcs(n) => n,
+            },
+            cache_policy: s.caches.policy.clone(),
+            cache_placement: s.caches.placement.clone(),
+            cache_probability: s.caches.placement_probability.map_or(1.0, |p| p.0),
             cache_timeout_ns: s.caches.timeout.0.as_nanos(),
+            cache_assembly_bytes: s.caches.assembly_memory.0.get(),
+            off_path_router: match s.caches.enabled && s.caches.off_path {
+                true => OFF_PATH_ROUTER,
+                false => u32::MAX,
+            },
             workload: workload(s),
         }
     }
 
     fn routers(&self) -> Vec<RouterSpec> {
         let cell = self.resolved();
-        let routers = registry::routers(&cell.scenario.topology.kind);
+        let (topology, caches) = (&cell.scenario.topology, &cell.scenario.caches);
+        let routers = registry::routers(&topology.kind);
+        let is_in = |list: &[String], name: &str| list.iter().any(|given| given == name);
         let last = routers.len() - 1;
         let link = |i: usize| match i {
             0 => ("", Duration::ZERO),
@@ -436,6 +483,8 @@ impl Cell {
                 name: router.name.to_owned(),
                 link: link(i).0.to_owned(),
                 delay_ns: link(i).1.as_nanos(),
+                icn: !is_in(&topology.ip_routers, router.name),
+                cache: caches.enabled && is_in(caches.at.as_deref().unwrap_or(&[]), router.name),
             })
             .collect()
     }
@@ -470,16 +519,31 @@ impl Cell {
 
     fn faults(&self) -> Vec<FaultSpec> {
         let s = &self.resolved().scenario;
-        let nodes = Nodes::new(s).replicas;
+        let nodes = Nodes::new(s);
+        let routers = registry::routers(&s.topology.kind);
+        let router = |name: &str| {
+            let known = routers.iter().position(|r| r.name == name);
+            index(known.unwrap_or(routers.len()))
+        };
+        let target = |fault: &Fault| {
+            let name = fault.target.as_deref()?;
+            Some(match fault.kind.as_str() {
+                "router-restart" | "cache-evict" => router(name),
+                "receiver-move" => index(nodes.receivers.iter().position(|n| n.name == name)?),
+                _ => number(&nodes.replicas, Some(name)),
+            })
+        };
         s.faults
             .iter()
             .filter(|fault| fault.step.is_none())
             .map(|fault| FaultSpec {
                 at_ns: fault.at.0.as_nanos(),
                 kind: fault.kind.clone(),
-                replica: number(&nodes, fault.target.as_deref()),
+                target: target(fault).unwrap_or(u32::MAX),
                 delay_ns: fault.delay.map_or(0, |d| d.0.as_nanos()),
                 rate_bps: fault.rate.map_or(0, |r| r.0.as_bps()),
+                outage_ns: fault.outage.map_or(0, |o| o.0.as_nanos()),
+                to: fault.to.as_deref().map_or(0, router),
             })
             .collect()
     }
@@ -664,12 +728,12 @@ mod tests {
         );
         let faults = cell.faults();
         assert_eq!(
-            (faults[0].kind.as_str(), faults[0].replica),
+            (faults[0].kind.as_str(), faults[0].target),
             ("replica-fail", 0)
         );
         let spec = cell.spec();
         assert_eq!((spec.names_mode.as_str(), spec.names_loss), ("server", 0.1));
-        assert!(spec.cache_at.is_empty());
+        assert!(cell.routers().iter().all(|router| !router.cache));
     }
 
     #[test]

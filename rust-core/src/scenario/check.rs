@@ -1,14 +1,17 @@
 //! What a scenario must hold, section by section of the model, and what it leaves open filled in.
 
 mod clock;
+mod faults;
 mod flows;
 mod names;
+mod routers;
 mod topology;
 mod workload;
 
 use super::error::{Error, from_serde};
-use super::model::{Links, Scenario};
+use super::model::{Algorithm, Links, Scenario};
 use crate::units::{Bytes, Duration};
+use serde_json::{Map, Value};
 use std::fmt::Display;
 
 /// Largest number of flows in a scenario.
@@ -59,11 +62,28 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
     flows::directions(&mut s.flows)?;
     let links = topology::check(&mut s, packet)?;
     flows::check(&mut s, payload)?;
-    workload::check(&mut s)?;
     names::check(&mut s)?;
+    workload::check(&mut s)?;
+    routers::check(&mut s)?;
+    faults::check(&mut s)?;
     let few = count <= DEFAULT_RECEIVERS as usize;
     s.trace.enabled = Some(s.trace.enabled.unwrap_or(single && few));
     Ok((s, links, payload))
+}
+
+/// An algorithm by its canonical name, with the parameters that are not `given` at their defaults.
+fn filled(name: &str, defaults: Value, given: &Algorithm) -> Algorithm {
+    let mut params = match defaults {
+        Value::Object(defaults) => defaults,
+        _ => Map::new(),
+    };
+    for (key, value) in &given.params {
+        params.insert(key.clone(), value.clone());
+    }
+    Algorithm {
+        name: name.to_owned(),
+        params,
+    }
 }
 
 /// An error of a part that speaks of its own fields: "window: 0 is not in ..." in `field`.

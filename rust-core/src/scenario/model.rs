@@ -4,16 +4,20 @@
 //! and resolves to itself when it is read as a file.
 
 mod algorithm;
+mod caches;
 mod clock;
+mod fault;
 mod flow;
 mod names;
 mod topology;
 mod workload;
 
 pub use algorithm::Algorithm;
+pub use caches::Caches;
 pub use clock::{Clock, FlowClock};
+pub use fault::Fault;
 pub use flow::Flow;
-pub use names::{Caches, Fault, Names, Replica, Switch};
+pub use names::{Names, Replica, Switch};
 pub use topology::{Access, Bottleneck, Links, Topology};
 pub use workload::Workload;
 
@@ -120,6 +124,8 @@ pub struct Trace {
     pub enabled: Option<bool>,
     /// Time between two rows.
     pub interval: TimeText,
+    /// Whether aqm.csv is written: a row for what the bottleneck's AQM decides about each packet.
+    pub packets: bool,
 }
 
 impl Default for Trace {
@@ -127,6 +133,7 @@ impl Default for Trace {
         Trace {
             enabled: None,
             interval: TimeText(Duration::from_millis(20)),
+            packets: false,
         }
     }
 }

@@ -59,8 +59,12 @@ pub(super) fn check(s: &mut Scenario) -> Result<(), Error> {
         &w.warmup_mode,
     )?;
     w.warmup_mode = mode.name.to_owned();
+    let replayed = w.warmup_mode == "replay" && s.caches.enabled;
     for (i, flow) in s.flows.iter().enumerate() {
         refuse(i, flow)?;
+    }
+    if replayed {
+        replayable(s)?;
     }
     let replicas = s.replicas.iter().flatten().enumerate();
     match replicas
@@ -73,6 +77,37 @@ pub(super) fn check(s: &mut Scenario) -> Result<(), Error> {
             "with a workload each replica holds the whole catalogue (accepted: null)",
         )),
     }
+}
+
+/// Fails unless a model without packets can tell what the caches would hold.
+fn replayable(s: &Scenario) -> Result<(), Error> {
+    let refuse = |problem: &str| {
+        let problem = format!("a replay cannot tell {problem}");
+        Err(Error::new("workload.warmup_mode", problem))
+    };
+    let nearest = |flow: &Flow| flow.replica_choice == "nearest";
+    if s.caches.off_path {
+        return refuse("what an off-path cache fetches (accepted: packets)");
+    }
+    if s.caches.policy == "lfu" {
+        return refuse(
+            "lfu's counts to the caches (accepted: packets, or caches.policy=lru, fifo, random)",
+        );
+    }
+    if s.names.binding != "receiver" {
+        return Ok(());
+    }
+    if s.names.mode == "address" {
+        return refuse(
+            "caches that no client asks (accepted: packets, or names.mode=server, table)",
+        );
+    }
+    if !s.flows.iter().all(nearest) {
+        return refuse(
+            "which source is not the nearest (accepted: packets, or flows[*].replica_choice=nearest)",
+        );
+    }
+    Ok(())
 }
 
 /// Fails if the flow has what only a flow with an NDC of its own can have.

@@ -21,6 +21,10 @@ pub struct Topology {
     /// their side in turn.
     /// Default: one per flow, at most 64.
     pub receivers: Option<u32>,
+    /// Routers that are plain IP routers: they never keep content, bind names or mark DATA. Default:
+    /// none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ip_routers: Vec<String>,
     /// Propagation round trip of the whole path, without queues and transmission times.
     pub rtprop: TimeText,
     /// The link between the routers; in the line both of them.
@@ -37,6 +41,7 @@ impl Default for Topology {
             kind: "topo-1".to_owned(),
             ip: "ipv4".to_owned(),
             receivers: None,
+            ip_routers: Vec::new(),
             rtprop: TimeText(Duration::from_millis(30)),
             bottleneck: Bottleneck::default(),
             access: Access::default(),
