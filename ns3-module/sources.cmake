@@ -2,6 +2,7 @@
 
 # These include generated headers, which exist once cargo has run.
 set(FERROCC_BRIDGE_SOURCES
+    helper/scenario-catalogue.cc
     helper/scenario-faults.cc
     helper/scenario-flow.cc
     helper/scenario-flows.cc
@@ -13,6 +14,7 @@ set(FERROCC_BRIDGE_SOURCES
     helper/scenario-runner.cc
     helper/scenario-tcp-flow.cc
     model/ferrocc-congestion-ops.cc
+    helper/scenario-warmup.cc
     model/ferrocc-queue-disc.cc
     model/icn-binding-application.cc
     model/icn-eid.cc

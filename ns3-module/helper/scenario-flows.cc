@@ -6,6 +6,7 @@
 #include "ferrocc-ffi/src/trace.rs.h"
 #include "scenario-streams.h"
 #include "scenario-tcp-flow.h"
+#include "scenario-warmup.h"
 
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
@@ -27,10 +28,29 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
                              const ferrocc::scenario::RunSpec& spec,
                              const ScenarioNetwork& network,
                              ScenarioReplicas& replicas,
+                             const ScenarioCatalogue* catalogue,
                              ferrocc::trace::RunWriter& writer)
     : m_specs(std::make_unique<Specs>(Specs{cell.flows(), cell.tcp()})),
-      m_environment{spec, network, replicas, writer, MakeCallback(&ScenarioFlows::OnChange, this)}
+      m_environment{spec,
+                    network,
+                    replicas,
+                    catalogue,
+                    writer,
+                    MakeCallback(&ScenarioFlows::OnChange, this)}
 {
+    std::vector<Ptr<UniformRandomVariable>> choices(m_specs->flows.size());
+    if (catalogue)
+    {
+        for (std::size_t i = 0; i < choices.size(); i++)
+        {
+            choices[i] = CreateObject<UniformRandomVariable>();
+            choices[i]->SetStream(STREAM_WORKLOAD + static_cast<int64_t>(i));
+        }
+        if (spec.workload.replay)
+        {
+            ReplayWarmup(spec, *catalogue, replicas, choices, writer);
+        }
+    }
     auto jitter = CreateObject<UniformRandomVariable>();
     jitter->SetStream(STREAM_JITTER);
     for (const auto& flow : m_specs->flows)
@@ -52,7 +72,8 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
         }
         else
         {
-            m_flows.push_back(std::make_unique<ScenarioFlow>(m_environment, flow, index, start));
+            m_flows.push_back(
+                std::make_unique<ScenarioFlow>(m_environment, flow, index, start, choices[index]));
         }
     }
 }

@@ -4,6 +4,7 @@
 
 #include "ferrocc-ffi/src/scenario.rs.h"
 #include "ferrocc-ffi/src/trace.rs.h"
+#include "ferrocc-ffi/src/transport.rs.h"
 #include "scenario-network.h"
 #include "scenario-routers.h"
 #include "scenario-streams.h"
@@ -125,15 +126,35 @@ ScenarioReplicas::AddNdc(const ferrocc::scenario::FlowSpec& flow,
     return ndc;
 }
 
+IcnEid
+ScenarioReplicas::Provide(const std::string& name, uint64_t seed, uint64_t size)
+{
+    IcnEid ndc;
+    for (const Replica& replica : m_replicas)
+    {
+        auto& engine = replica.application->GetEngine();
+        ndc = IcnEid{m_verify ? engine.add_synthetic(seed, size).bytes
+                              : engine.add_virtual(name, size).bytes};
+        if (m_nameServer && replica.registered)
+        {
+            m_nameServer->Provision(ndc, replica.address, replica.cost);
+        }
+    }
+    m_provided.insert(ndc.bytes);
+    return ndc;
+}
+
 std::vector<IcnLocator>
 ScenarioReplicas::LookUp(const IcnEid& ndc) const
 {
     std::vector<IcnLocator> list;
+    const bool isProvided = m_provided.count(ndc.bytes) > 0;
     for (const Replica& replica : m_replicas)
     {
+        const auto& application = *replica.application;
+        const bool isHere = application.GetState() != IcnReplicaApplication::VANISHED;
         // What is configured stays, whatever becomes of the replica.
-        const bool offers =
-            m_fixed ? replica.application->Has(ndc) : replica.application->Offers(ndc);
+        const bool offers = (application.Has(ndc) || isProvided) && (m_fixed || isHere);
         if (replica.registered && offers)
         {
             list.push_back({replica.address, replica.cost});
@@ -145,6 +166,16 @@ ScenarioReplicas::LookUp(const IcnEid& ndc) const
         list.insert(list.end(), caches.begin(), caches.end());
     }
     return list;
+}
+
+bool
+ScenarioReplicas::IsCache(const Address& address) const
+{
+    const std::string& name = m_network.GetName(address);
+    const auto& caches = m_routers->GetCaches();
+    return std::any_of(caches.begin(), caches.end(), [&name](const auto& cache) {
+        return cache.name == name;
+    });
 }
 
 const Address&

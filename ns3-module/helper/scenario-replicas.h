@@ -8,8 +8,10 @@
 #include "ns3/icn-locator.h"
 #include "ns3/ptr.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,6 +71,23 @@ class ScenarioReplicas
      * @return Its EID.
      */
     IcnEid AddNdc(const ferrocc::scenario::FlowSpec& flow, const std::string& name, uint64_t seed);
+
+    /**
+     * Puts an NDC on every replica node; the name server knows it from the start, if the node is
+     * registered.
+     *
+     * @param name Its name, unique.
+     * @param seed Seed of its bytes, if they are real.
+     * @param size Its size, bytes.
+     * @return Its EID.
+     */
+    IcnEid Provide(const std::string& name, uint64_t seed, uint64_t size);
+
+    /**
+     * @param address An address that DATA came from.
+     * @return Whether it is that of a router that is a replica.
+     */
+    bool IsCache(const Address& address) const;
 
     /**
      * Looks up where an NDC is, without a packet.
@@ -156,6 +175,7 @@ class ScenarioReplicas
     Ptr<IcnNameServerApplication> m_nameServer;  //!< The name server, or null.
     std::vector<Replica> m_replicas;             //!< The replica nodes.
     std::unique_ptr<ScenarioRouters> m_routers;  //!< What the routers do.
+    std::set<std::array<uint8_t, IcnEid::SIZE>> m_provided; //!< See Provide.
 };
 
 } // namespace ns3

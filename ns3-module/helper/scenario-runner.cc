@@ -5,6 +5,7 @@
 #include "ferrocc-ffi/src/scenario.rs.h"
 #include "ferrocc-ffi/src/trace.rs.h"
 #include "progress-meter.h"
+#include "scenario-catalogue.h"
 #include "scenario-faults.h"
 #include "scenario-flows.h"
 #include "scenario-links.h"
@@ -64,6 +65,7 @@ class ScenarioRunner::Impl
     rust::Box<ferrocc::trace::RunWriter> m_writer; //!< The output.
     std::unique_ptr<ScenarioNetwork> m_network;    //!< The network.
     std::unique_ptr<ScenarioReplicas> m_replicas;  //!< The replicas.
+    std::unique_ptr<ScenarioCatalogue> m_catalogue; //!< What the workload asks for, or null.
     std::unique_ptr<ScenarioFaults> m_faults;      //!< What goes wrong.
     std::unique_ptr<ScenarioFlows> m_flows;        //!< The transfers.
     std::unique_ptr<ScenarioLinks> m_links;        //!< The watched links.
@@ -87,7 +89,16 @@ ScenarioRunner::Impl::Build()
     m_links->Watch(m_network->GetRouterLinks(), DataRate(m_spec.bottleneck_rate_bps));
     m_replicas = std::make_unique<ScenarioReplicas>(m_cell, m_spec, *m_network);
     m_faults = std::make_unique<ScenarioFaults>(m_cell, *m_network, *m_replicas);
-    m_flows = std::make_unique<ScenarioFlows>(m_cell, m_spec, *m_network, *m_replicas, *m_writer);
+    if (m_spec.workload.catalogue > 0)
+    {
+        m_catalogue = std::make_unique<ScenarioCatalogue>(m_spec, *m_replicas);
+    }
+    m_flows = std::make_unique<ScenarioFlows>(m_cell,
+                                              m_spec,
+                                              *m_network,
+                                              *m_replicas,
+                                              m_catalogue.get(),
+                                              *m_writer);
     m_faults->SetFlows(*m_flows);
 }
 

@@ -383,6 +383,10 @@ IcnReceiver::OnData(const IcnHeader& header, const Packet& packet, const Address
     {
         return; // Not opened yet, or ended by what it was told.
     }
+    if (m_source.IsInvalid() && payloadLength > 0)
+    {
+        m_source = source;
+    }
     rust::Slice<const uint8_t> payload;
     if (m_verify)
     {
@@ -507,6 +511,12 @@ Time
 IcnReceiver::GetCompletionTime() const
 {
     return m_completionTime;
+}
+
+const Address&
+IcnReceiver::GetSource() const
+{
+    return m_source;
 }
 
 uint64_t

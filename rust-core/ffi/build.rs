@@ -12,6 +12,7 @@ fn main() {
         "src/trace.rs",
         "src/transport.rs",
         "src/wire.rs",
+        "src/workload.rs",
     ];
     cxx_build::bridges(BRIDGES)
         .std("c++17")

@@ -172,6 +172,8 @@ pub(crate) mod bridge {
             from: &NodeAddress,
             bytes: &[u8],
         ) -> ServerStep<'a>;
+        /// Enters a registration that has been there all along and never expires.
+        fn provision(self: &mut NameServer, eid: &Eid, address: &NodeAddress, cost: u16);
         /// How many nodes hold an NDC.
         fn replicas(self: &NameServer, now_ns: u64, eid: &Eid) -> u32;
 
@@ -377,6 +379,11 @@ impl NameServer {
             refused: stats.refused,
             malformed: stats.malformed,
         }
+    }
+
+    fn provision(&mut self, eid: &Eid, node: &NodeAddress, cost: u16) {
+        let node = address(node).unwrap_or(NOBODY);
+        self.0.provision(convert::eid(eid), node, cost);
     }
 
     fn replicas(&self, now_ns: u64, eid: &Eid) -> u32 {

@@ -15,3 +15,4 @@ mod trace;
 mod transport;
 mod types;
 mod wire;
+mod workload;

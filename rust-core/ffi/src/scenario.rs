@@ -104,6 +104,8 @@ pub(crate) mod bridge {
         cache_assembly_bytes: u64,
         /// Router that an off-path cache is linked to; `u32::MAX` without one.
         off_path_router: u32,
+        /// What all flows fetch; an empty catalogue for none.
+        workload: WorkloadSpec,
     }
 
     /// A router.
@@ -119,6 +121,23 @@ pub(crate) mod bridge {
         icn: bool,
         /// Whether it becomes a replica.
         cache: bool,
+    }
+
+    /// NDCs that every flow fetches, one after the other.
+    #[derive(Debug, Clone)]
+    struct WorkloadSpec {
+        /// How many NDCs there are; zero for no workload.
+        catalogue: u32,
+        /// Size of each.
+        ndc_bytes: u64,
+        /// Exponent of their popularity.
+        alpha: f64,
+        /// Requests of each flow that fill the caches.
+        warmup: u32,
+        /// Requests of each flow after these.
+        measured: u32,
+        /// Whether the first are made without packets.
+        replay: bool,
     }
 
     /// A host that fetches NDCs.
@@ -314,7 +333,7 @@ pub(crate) mod bridge {
 
 use bridge::{
     Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, NamedType, ReceiverSpec, ReplicaSpec,
-    RouterSpec, RunSpec, SwitchSpec, TcpSpec,
+    RouterSpec, RunSpec, SwitchSpec, TcpSpec, WorkloadSpec,
 };
 use ferrocc::scenario::quantity::{Buffer, Capacity, Jitter, SizeText};
 use ferrocc::scenario::{Fault, Nodes, ReplicaNode, registry};
@@ -489,6 +508,7 @@ impl Cell {
                 true => OFF_PATH_ROUTER,
                 false => u32::MAX,
             },
+            workload: workload(s),
         }
     }
 
@@ -625,7 +645,10 @@ impl Cell {
                     Jitter::Rtprop(n) => s.topology.rtprop.0.mul_f64(n).as_nanos(),
                 },
                 stop_ns: flow.stop.map_or(u64::MAX, |stop| stop.0.as_nanos()),
-                size_bytes: flow.size.map_or(0, |size| size.0.get()),
+                size_bytes: match &s.workload {
+                    Some(workload) => workload.ndc_size.0.get(),
+                    None => flow.size.map_or(0, |size| size.0.get()),
+                },
                 repeat: flow.repeat,
                 background: flow.background,
                 controller: flow.controller.name.clone(),
@@ -635,6 +658,23 @@ impl Cell {
                 transport_options: options.clone(),
             })
             .collect()
+    }
+}
+
+/// What all flows fetch.
+fn workload(s: &ferrocc::scenario::Scenario) -> WorkloadSpec {
+    let none = ferrocc::scenario::Workload {
+        catalogue: 0,
+        ..ferrocc::scenario::Workload::default()
+    };
+    let w = s.workload.as_ref().unwrap_or(&none);
+    WorkloadSpec {
+        catalogue: w.catalogue,
+        ndc_bytes: w.ndc_size.0.get(),
+        alpha: w.alpha,
+        warmup: w.warmup,
+        measured: w.measured,
+        replay: w.warmup_mode == "replay",
     }
 }
 

@@ -9,6 +9,7 @@
 //! | [`registrar`] | keeps a replica's NDCs registered |
 //! | [`choice`] | which of several replicas to ask |
 //! | [`session`] | a receiver's way from a name to a completed NDC, over several replicas |
+//! | [`catalogue`] | NDCs by popularity, and the requests of a client |
 //! | [`binding`] | late binding in routers: which source a REQ goes to |
 //! | [`assembly`] | NDCs put together from the DATA that a router forwards |
 //! | [`cache`] | a router's cache: the three below and what passes by |
@@ -22,6 +23,7 @@
 pub mod assembly;
 pub mod binding;
 pub mod cache;
+pub mod catalogue;
 pub mod choice;
 pub mod client;
 mod eid_map;
@@ -37,6 +39,7 @@ pub mod subscriber;
 pub use assembly::{Assembler, AssemblerOptions};
 pub use binding::{Binder, BindingOptions, Verdict};
 pub use cache::{CacheOptions, CacheStats, RouterCache, Sighting};
+pub use catalogue::{RequestPlan, Zipf};
 pub use choice::ReplicaChoice;
 pub use client::{ClientOptions, NameClient, Outcome};
 pub use message::{Body, ErrorCode, Locator, Message};

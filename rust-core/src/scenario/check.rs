@@ -7,6 +7,7 @@ mod names;
 mod routers;
 mod tcp;
 mod topology;
+mod workload;
 
 use super::error::{Error, from_serde};
 use super::model::{Algorithm, Links, Scenario};
@@ -65,6 +66,7 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
     tcp::check(&mut s, packet, &links)?;
     flows::check(&mut s, payload)?;
     names::check(&mut s)?;
+    workload::check(&mut s)?;
     routers::check(&mut s)?;
     faults::check(&mut s)?;
     let few = count <= DEFAULT_RECEIVERS as usize;

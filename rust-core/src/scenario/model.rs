@@ -11,6 +11,7 @@ mod flow;
 mod names;
 mod tcp;
 mod topology;
+mod workload;
 
 pub use algorithm::Algorithm;
 pub use caches::Caches;
@@ -20,6 +21,7 @@ pub use flow::Flow;
 pub use names::{Names, Replica, Switch};
 pub use tcp::Tcp;
 pub use topology::{Access, Bottleneck, Links, Topology};
+pub use workload::Workload;
 
 use super::quantity::TimeText;
 use crate::transport::ReceiverOptions;
@@ -71,6 +73,9 @@ pub struct Scenario {
     pub flow_count: Option<u32>,
     /// The transfers.
     pub flows: Vec<Flow>,
+    /// What all flows fetch instead of an NDC of their own. Default: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<Workload>,
     /// The receivers' clocks, compared with the replicas'.
     pub clock: Clock,
     /// How receivers learn where an NDC is, and when they leave a replica.
@@ -105,6 +110,7 @@ impl Default for Scenario {
             topology: Topology::default(),
             flow_count: None,
             flows: vec![Flow::default()],
+            workload: None,
             clock: Clock::default(),
             names: Names::default(),
             replicas: None,

@@ -55,6 +55,12 @@ pub const TOPOLOGIES: &[Entry] = &[
     ),
 ];
 
+/// How a workload fills the caches.
+pub const WARMUP_MODES: &[Entry] = &[
+    has("packets", "by transfers", "-"),
+    has("replay", "the same requests without packets", "-"),
+];
+
 /// Versions of IP.
 pub const IP_VERSIONS: &[Entry] = &[
     has("ipv4", "IPv4", "RFC 791"),

@@ -1,7 +1,9 @@
 //! The JSON Schema of scenario files, made from the model and the registries.
 
 use super::model::Scenario;
-use super::registry::{DIRECTIONS, Entry, IP_VERSIONS, RECOVERIES, TOPOLOGIES, TRANSPORTS};
+use super::registry::{
+    DIRECTIONS, Entry, IP_VERSIONS, RECOVERIES, TOPOLOGIES, TRANSPORTS, WARMUP_MODES,
+};
 use crate::aqm::registry::AQMS;
 use crate::cc::registry::CONTROLLERS;
 use schemars::generate::SchemaSettings;
@@ -47,6 +49,7 @@ pub fn schema() -> Value {
     defs["Flow"]["properties"]["direction"]["enum"] = names_of(DIRECTIONS);
     defs["Topology"]["properties"]["kind"]["enum"] = names_of(TOPOLOGIES);
     defs["Topology"]["properties"]["ip"]["enum"] = names_of(IP_VERSIONS);
+    defs["Workload"]["properties"]["warmup_mode"]["enum"] = names_of(WARMUP_MODES);
     defs.remove("Algorithm");
     // Only the algorithms' own types are left without a reference; they are copied above.
     let text = root.to_string();

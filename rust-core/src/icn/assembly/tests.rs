@@ -18,7 +18,7 @@ fn options(memory: u64) -> AssemblerOptions {
 fn synthetic(seed: u64, size: usize) -> (Eid, Vec<u8>) {
     match Content::synthetic(seed, size) {
         Content::Real(bytes) => (Eid::of_content(&bytes), bytes),
-        Content::Virtual { .. } => panic!("virtual content"),
+        other => panic!("{other:?} is not real"),
     }
 }
 
