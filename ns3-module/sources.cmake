@@ -2,6 +2,7 @@
 
 # These include generated headers, which exist once cargo has run.
 set(FERROCC_BRIDGE_SOURCES
+    helper/scenario-catalogue.cc
     helper/scenario-flow.cc
     helper/scenario-flows.cc
     helper/scenario-links.cc
@@ -23,13 +24,13 @@ set(FERROCC_BRIDGE_SOURCES
 
 set(FERROCC_SOURCES
     ${FERROCC_BRIDGE_SOURCES}
-    helper/bottleneck-network.cc
     helper/icn-stack-helper.cc
     helper/ipv4-hashed-routing-helper.cc
     helper/ipv6-hashed-routing-helper.cc
     helper/link-helper.cc
     helper/link-monitor.cc
     helper/progress-meter.cc
+    helper/router-line.cc
     helper/topo1-helper.cc
     model/ds-field-packet-filter.cc
     model/icn-l4-protocol.cc
@@ -41,13 +42,13 @@ set(FERROCC_SOURCES
 )
 
 set(FERROCC_HEADERS
-    helper/bottleneck-network.h
     helper/icn-stack-helper.h
     helper/ipv4-hashed-routing-helper.h
     helper/ipv6-hashed-routing-helper.h
     helper/link-helper.h
     helper/link-monitor.h
     helper/progress-meter.h
+    helper/router-line.h
     helper/scenario-program.h
     helper/scenario-runner.h
     helper/topo1-helper.h

@@ -100,6 +100,7 @@ def test_a_sweep_has_a_folder_for_each_cell(runner, tmp_path):
     assert (out / "sweep.csv").is_file()
     assert {r.controllers for r in runs} >= {
         ("fixed",), ("newreno",), ("cubic",), ("bbr",), ("copa",), ("copa-icn",),
+        ("ecd",),
     }  # fmt: skip
     assert all(f.summary["completed"] for r in runs for f in r.flows)
 
@@ -186,7 +187,7 @@ def test_list_names_everything(runner):
     done = runner("--list")
     assert (done.returncode, done.stderr) == (0, "")
     for name in ("base/topo-1", "base/topo-2", "copa-icn/fig6a", "smoke/one-flow", "fixed",
-                 "newreno", "cubic", "bbr", "copa", "copa-icn", "drop-tail"):  # fmt: skip
+                 "newreno", "cubic", "bbr", "copa", "copa-icn", "ecd", "drop-tail"):  # fmt: skip
         assert any(name in line.split() for line in done.stdout.splitlines()), name
 
 

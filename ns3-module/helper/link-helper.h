@@ -5,6 +5,7 @@
 
 #include "ns3/address.h"
 #include "ns3/data-rate.h"
+#include "ns3/error-model.h"
 #include "ns3/nstime.h"
 #include "ns3/point-to-point-channel.h"
 #include "ns3/point-to-point-net-device.h"
@@ -60,8 +61,9 @@ struct LinkEnd
  */
 struct Link
 {
-    std::array<LinkEnd, 2> ends;      //!< Both ends.
-    Ptr<PointToPointChannel> channel; //!< The channel.
+    std::array<LinkEnd, 2> ends;            //!< Both ends.
+    Ptr<PointToPointChannel> channel;       //!< The channel.
+    std::array<Ptr<ErrorModel>, 2> errors;  //!< What each end loses of what it receives, or null.
 };
 
 /**
@@ -83,6 +85,15 @@ class LinkHelper
      * @return The link.
      */
     Link Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec);
+
+    /**
+     * Takes a link down, so that everything sent on it is lost (and counted as the error model's
+     * losses), or up again.
+     *
+     * @param link The link.
+     * @param up Whether it shall be up.
+     */
+    static void SetUp(const Link& link, bool up);
 
     /**
      * Assigns fixed stream numbers to the random variables of a link's losses and reordering.

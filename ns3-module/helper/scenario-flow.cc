@@ -4,6 +4,7 @@
 
 #include "ferrocc-ffi/src/scenario.rs.h"
 #include "ferrocc-ffi/src/trace.rs.h"
+#include "scenario-catalogue.h"
 #include "scenario-network.h"
 #include "scenario-replicas.h"
 #include "scenario-streams.h"
@@ -13,6 +14,7 @@
 #include "ns3/icn-receiver.h"
 #include "ns3/icn-session.h"
 #include "ns3/node.h"
+#include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -52,10 +54,13 @@ NowNs()
 ScenarioFlow::ScenarioFlow(const Environment& environment,
                            const ferrocc::scenario::FlowSpec& spec,
                            uint32_t index,
-                           uint64_t startNs)
+                           uint64_t startNs,
+                           const Ptr<UniformRandomVariable>& choice)
     : m_environment(environment),
       m_spec(spec),
       m_index(index),
+      m_choice(choice),
+      m_firstReqNs(NONE),
       m_resolveNs(NONE)
 {
     Prepare();
@@ -77,7 +82,17 @@ ScenarioFlow::Prepare()
     m_receiver->SetAttribute("Verify", BooleanValue(m_environment.run.verify));
     m_receiver->AssignStreams(STREAM_FLOWS + stream);
     m_receiver->SetNode(m_environment.network.GetReceiver(m_spec.receiver));
-    m_receiver->SetNdc(AddNdc(m_ndcs));
+    m_counted = false;
+    m_firstReqNs = NONE;
+    if (const auto* catalogue = m_environment.catalogue)
+    {
+        m_rank = catalogue->Choose(m_choice->GetValue(0.0, 1.0));
+        m_receiver->SetNdc(catalogue->GetEid(m_rank));
+    }
+    else
+    {
+        m_receiver->SetNdc(AddNdc(m_ndcs));
+    }
     if (m_spec.repeat)
     {
         AddNdc(m_ndcs + 1); // It shall be registered when its time comes.
@@ -141,6 +156,7 @@ ScenarioFlow::Start()
         const uint64_t at = std::max(m_spec.switches[i].at_ns, NowNs());
         Simulator::Schedule(NanoSeconds(at - NowNs()), &ScenarioFlow::Switch, this, i);
     }
+    m_requestNs = NowNs();
     m_session->Start();
 }
 
@@ -158,6 +174,7 @@ ScenarioFlow::Next()
     if (m_progress == Progress::RUNNING)
     {
         LeaveCompleted();
+        m_requestNs = NowNs();
         m_session->Start();
     }
 }
@@ -165,7 +182,7 @@ ScenarioFlow::Next()
 void
 ScenarioFlow::LeaveCompleted()
 {
-    if (m_spec.repeat && m_receiver->IsCompleted())
+    if (m_counted || (m_spec.repeat && m_receiver->IsCompleted()))
     {
         m_switches += m_session->GetSwitches();
         m_session->Dispose();
@@ -179,7 +196,7 @@ ScenarioFlow::End(double value, const std::string& failure)
     m_stop.Cancel();
     Write("end", value, failure);
     m_progress = Progress::ENDED;
-    if (m_environment.run.trace)
+    if (m_environment.run.trace && !m_counted)
     {
         // The last row, however little time has passed since the one before.
         m_environment.writer.sample_flow(m_index, NowNs(), m_receiver->GetEngine());
@@ -192,7 +209,7 @@ ScenarioFlow::End(double value, const std::string& failure)
 void
 ScenarioFlow::Sample()
 {
-    if (m_progress == Progress::RUNNING)
+    if (m_progress == Progress::RUNNING && !m_counted)
     {
         m_environment.writer.sample_flow(m_index, NowNs(), m_receiver->GetEngine());
     }
@@ -232,8 +249,8 @@ ScenarioFlow::IsDone() const
 uint64_t
 ScenarioFlow::GetDelivered() const
 {
-    return m_delivered +
-           (m_receiver->IsCompleted() && m_spec.repeat ? 0 : m_receiver->GetDelivered());
+    const bool isCounted = m_counted || (m_receiver->IsCompleted() && m_spec.repeat);
+    return m_delivered + (isCounted ? 0 : m_receiver->GetDelivered());
 }
 
 void
@@ -251,6 +268,11 @@ void
 ScenarioFlow::OnCompleted(Ptr<IcnReceiver> receiver)
 {
     const bool isWrong = m_environment.run.verify && !receiver->IsVerified();
+    if (m_environment.catalogue)
+    {
+        EndRequest(isWrong ? CONTENT_MISMATCH : "");
+        return;
+    }
     if (!m_spec.repeat || isWrong)
     {
         End(static_cast<double>(m_spec.size_bytes), isWrong ? CONTENT_MISMATCH : "");
@@ -272,13 +294,59 @@ void
 ScenarioFlow::OnFailed(const std::string& failure)
 {
     NoteResolution();
+    if (m_environment.catalogue)
+    {
+        EndRequest(failure);
+        return;
+    }
     End(static_cast<double>(GetDelivered()), failure);
+}
+
+uint64_t
+ScenarioFlow::CountRequests() const
+{
+    const auto& workload = m_environment.run.workload;
+    // A replay makes the others before the start.
+    return workload.measured + (workload.replay ? 0 : workload.warmup);
+}
+
+void
+ScenarioFlow::EndRequest(const std::string& failure)
+{
+    const Address& source = m_receiver->GetSource();
+    const bool isServed = !source.IsInvalid();
+    if (m_environment.run.trace)
+    {
+        const std::string name = isServed ? m_environment.replicas.GetName(source) : "";
+        Write("request", m_rank + 1, failure.empty() ? name : failure);
+        m_environment.writer.sample_flow(m_index, NowNs(), m_receiver->GetEngine());
+    }
+    ferrocc::trace::RequestInfo info;
+    info.begin_ns = m_requestNs;
+    info.first_request_ns = m_firstReqNs;
+    info.from_cache = isServed && m_environment.replicas.IsCache(source);
+    info.failure = failure;
+    m_environment.writer.on_request(m_index, NowNs(), info, m_receiver->GetEngine());
+    m_delivered += m_receiver->GetDelivered();
+    m_ndcs++;
+    m_counted = true;
+    if (m_ndcs == CountRequests())
+    {
+        End(static_cast<double>(m_delivered), "");
+        return;
+    }
+    // Not from within the receiver or the session that has ended.
+    Simulator::ScheduleNow(&ScenarioFlow::Next, this);
 }
 
 void
 ScenarioFlow::OnReplica(const Address& replica)
 {
     NoteResolution();
+    if (m_firstReqNs == NONE)
+    {
+        m_firstReqNs = NowNs(); // The receiver is opened now.
+    }
     m_replica = m_environment.replicas.GetName(replica);
     Write("replica", static_cast<double>(m_switches + m_session->GetSwitches()), m_replica);
 }

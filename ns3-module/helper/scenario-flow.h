@@ -33,14 +33,16 @@ namespace ns3
 class Address;
 class IcnReceiver;
 class IcnSession;
+class ScenarioCatalogue;
 class ScenarioNetwork;
 class ScenarioReplicas;
+class UniformRandomVariable;
 
 /**
  * @ingroup ferrocc
  *
- * A transfer of a scenario: one NDC, or with `repeat` one after the other, and its part of the
- * output.
+ * A transfer of a scenario: one NDC, or with `repeat` or a workload one after the other, and its
+ * part of the output.
  */
 class ScenarioFlow : public ScenarioTransfer
 {
@@ -51,6 +53,7 @@ class ScenarioFlow : public ScenarioTransfer
         const ferrocc::scenario::RunSpec& run; //!< What to run.
         const ScenarioNetwork& network;        //!< The network.
         ScenarioReplicas& replicas;            //!< The replicas, which get the content.
+        const ScenarioCatalogue* catalogue;    //!< What the workload asks for, or null.
         ferrocc::trace::RunWriter& writer;     //!< The output.
         Callback<void> onChange;               //!< Called when a flow has started or ended.
     };
@@ -62,12 +65,14 @@ class ScenarioFlow : public ScenarioTransfer
      * @param spec What it does; lives as long as this object.
      * @param index Its number, from 0.
      * @param startNs When it starts, nanoseconds.
+     * @param choice What it chooses NDCs of the catalogue with; null without one.
      * @throws std::exception (a rust::Error) if its controller cannot be built.
      */
     ScenarioFlow(const Environment& environment,
                  const ferrocc::scenario::FlowSpec& spec,
                  uint32_t index,
-                 uint64_t startNs);
+                 uint64_t startNs,
+                 const Ptr<UniformRandomVariable>& choice);
     ~ScenarioFlow() override;
 
     ScenarioFlow(const ScenarioFlow&) = delete;
@@ -81,6 +86,10 @@ class ScenarioFlow : public ScenarioTransfer
   private:
     /// Makes the receiver of the next NDC.
     void Prepare();
+    /// A request of the workload has ended. @param failure Why it failed, or empty.
+    void EndRequest(const std::string& failure);
+    /// @return How many requests of the workload there are.
+    uint64_t CountRequests() const;
     /// Makes its session. @param stream Number of its stream of random numbers.
     void PrepareSession(int64_t stream);
     /// Adds an NDC to the replicas. @param number Its number, from 0. @return Its EID.
@@ -131,8 +140,13 @@ class ScenarioFlow : public ScenarioTransfer
     const Environment& m_environment;          //!< What it shares with other flows.
     const ferrocc::scenario::FlowSpec& m_spec; //!< What it does.
     uint32_t m_index;                          //!< Its number, from 0.
-    uint64_t m_ndcs{0};                        //!< NDCs that are complete.
+    uint64_t m_ndcs{0};                        //!< NDCs before the present one.
     uint64_t m_delivered{0};                   //!< Bytes of these.
+    Ptr<UniformRandomVariable> m_choice;       //!< Chooses NDCs of the catalogue.
+    uint32_t m_rank{0};                        //!< Rank of the present one.
+    uint64_t m_requestNs{0};                   //!< When it was asked for.
+    uint64_t m_firstReqNs;                     //!< When its first REQ left; largest for not yet.
+    bool m_counted{false};                     //!< Whether it is among those before already.
     uint64_t m_timeouts{0};                    //!< Timeouts so far.
     uint64_t m_windowCuts{0};                  //!< Reductions of the window so far.
     Ptr<IcnReceiver> m_receiver;               //!< The receiver of the present NDC.

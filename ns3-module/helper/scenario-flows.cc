@@ -27,9 +27,15 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
                              const ferrocc::scenario::RunSpec& spec,
                              const ScenarioNetwork& network,
                              ScenarioReplicas& replicas,
+                             const ScenarioCatalogue* catalogue,
                              ferrocc::trace::RunWriter& writer)
     : m_specs(std::make_unique<Specs>(Specs{cell.flows(), cell.tcp()})),
-      m_environment{spec, network, replicas, writer, MakeCallback(&ScenarioFlows::OnChange, this)}
+      m_environment{spec,
+                    network,
+                    replicas,
+                    catalogue,
+                    writer,
+                    MakeCallback(&ScenarioFlows::OnChange, this)}
 {
     auto jitter = CreateObject<UniformRandomVariable>();
     jitter->SetStream(STREAM_JITTER);
@@ -49,11 +55,16 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
                                                                 m_specs->tcp,
                                                                 index,
                                                                 start));
+            continue;
         }
-        else
+        Ptr<UniformRandomVariable> choice;
+        if (catalogue)
         {
-            m_flows.push_back(std::make_unique<ScenarioFlow>(m_environment, flow, index, start));
+            choice = CreateObject<UniformRandomVariable>();
+            choice->SetStream(STREAM_WORKLOAD + index);
         }
+        m_flows.push_back(
+            std::make_unique<ScenarioFlow>(m_environment, flow, index, start, choice));
     }
 }
 

@@ -37,12 +37,14 @@ class ScenarioFlows
      * @param spec What to run.
      * @param network The network.
      * @param replicas The replicas, which get the content.
+     * @param catalogue What the workload asks for, or null without one.
      * @param writer The output.
      */
     ScenarioFlows(const ferrocc::scenario::Cell& cell,
                   const ferrocc::scenario::RunSpec& spec,
                   const ScenarioNetwork& network,
                   ScenarioReplicas& replicas,
+                  const ScenarioCatalogue* catalogue,
                   ferrocc::trace::RunWriter& writer);
     ~ScenarioFlows();
 

@@ -4,6 +4,7 @@
 
 #include "ferrocc-ffi/src/scenario.rs.h"
 
+#include "ns3/abort.h"
 #include "ns3/double.h"
 #include "ns3/node-clock.h"
 #include "ns3/node.h"
@@ -21,25 +22,33 @@ namespace
 constexpr double PPB_PER_PPM = 1000;
 
 /**
+ * @param cell The scenario.
  * @param spec What to run.
- * @return What the bottleneck is like.
+ * @return What the links between routers are like; the first is the bottleneck.
  */
-LinkSpec
-BottleneckSpec(const ferrocc::scenario::RunSpec& spec)
+std::vector<LinkSpec>
+RouterLinkSpecs(const ferrocc::scenario::Cell& cell, const ferrocc::scenario::RunSpec& spec)
 {
-    LinkSpec link;
-    link.rate = DataRate(spec.bottleneck_rate_bps);
-    link.delay = NanoSeconds(spec.bottleneck_delay_ns);
-    link.extraDelayReverse = NanoSeconds(spec.extra_delay_reverse_ns);
-    link.buffer = std::string(spec.bottleneck_buffer);
-    link.deviceQueuePackets = spec.device_queue_packets;
-    link.mtu = static_cast<uint16_t>(spec.mtu_bytes);
-    link.priority = true;
-    link.dscp = spec.priority_dscp;
-    link.loss = {spec.loss, spec.loss_reverse};
-    link.reorder = spec.reorder;
-    link.reorderDelay = NanoSeconds(spec.reorder_delay_ns);
-    return link;
+    std::vector<LinkSpec> links;
+    const auto routers = cell.routers();
+    for (std::size_t router = routers.size() - 1; router > 0; router--)
+    {
+        LinkSpec link;
+        link.rate = DataRate(spec.bottleneck_rate_bps);
+        link.delay = NanoSeconds(static_cast<int64_t>(routers[router].delay_ns));
+        link.buffer = std::string(spec.bottleneck_buffer);
+        link.deviceQueuePackets = spec.device_queue_packets;
+        link.mtu = static_cast<uint16_t>(spec.mtu_bytes);
+        link.priority = true;
+        link.dscp = spec.priority_dscp;
+        links.push_back(link);
+    }
+    LinkSpec& bottleneck = links.front();
+    bottleneck.extraDelayReverse = NanoSeconds(spec.extra_delay_reverse_ns);
+    bottleneck.loss = {spec.loss, spec.loss_reverse};
+    bottleneck.reorder = spec.reorder;
+    bottleneck.reorderDelay = NanoSeconds(spec.reorder_delay_ns);
+    return links;
 }
 
 /**
@@ -58,32 +67,27 @@ AccessSpec(const ferrocc::scenario::RunSpec& spec, uint64_t delay)
     return link;
 }
 
-/**
- * @param side A router of the scenario.
- * @return The same for the network.
- */
-BottleneckNetwork::Side
-ToSide(ferrocc::scenario::RouterSide side)
-{
-    return side == ferrocc::scenario::RouterSide::Left ? BottleneckNetwork::LEFT
-                                                       : BottleneckNetwork::RIGHT;
-}
-
 } // namespace
 
 ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
                                  const ferrocc::scenario::RunSpec& spec)
-    : m_network(BottleneckSpec(spec), spec.ipv6)
+    : m_network(RouterLinkSpecs(cell, spec), spec.ipv6)
 {
+    uint64_t delay = 0;
+    for (const auto& router : cell.routers())
+    {
+        delay += router.delay_ns;
+        m_routers.push_back({std::string(router.name), std::string(router.link), delay});
+    }
     for (const auto& replica : cell.replicas())
     {
         m_replicas.push_back(
-            m_network.AddHost(ToSide(replica.side), AccessSpec(spec, replica.delay_ns)));
+            m_network.AddHost(replica.router, AccessSpec(spec, replica.delay_ns)));
     }
     for (const auto& receiver : cell.receivers())
     {
         const auto host =
-            m_network.AddHost(ToSide(receiver.side), AccessSpec(spec, receiver.delay_ns));
+            m_network.AddHost(receiver.router, AccessSpec(spec, receiver.delay_ns));
         m_receivers.push_back(host);
         if (receiver.clock_offset_ns != 0 || receiver.clock_skew_ppb != 0 ||
             !receiver.clock_steps.empty())
@@ -107,7 +111,7 @@ ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
     {
         LinkSpec link = AccessSpec(spec, spec.names_delay_ns);
         link.loss = {spec.names_loss, spec.names_loss};
-        m_nameServer = m_network.AddHost(BottleneckNetwork::LEFT, link);
+        m_nameServer = m_network.AddHost(0, link);
     }
 }
 
@@ -159,10 +163,10 @@ ScenarioNetwork::GetReplicaAddress(uint32_t index) const
     return m_network.GetAddress(m_replicas.at(index));
 }
 
-std::vector<BottleneckNetwork::Host>
+std::vector<RouterLine::Host>
 ScenarioNetwork::GetHosts() const
 {
-    std::vector<BottleneckNetwork::Host> hosts(m_replicas);
+    std::vector<RouterLine::Host> hosts(m_replicas);
     hosts.insert(hosts.end(), m_receivers.begin(), m_receivers.end());
     if (m_nameServer.node)
     {
@@ -171,16 +175,54 @@ ScenarioNetwork::GetHosts() const
     return hosts;
 }
 
-Ptr<Node>
-ScenarioNetwork::GetRouter(BottleneckNetwork::Side side) const
+uint32_t
+ScenarioNetwork::GetNRouters() const
 {
-    return m_network.GetRouter(side);
+    return m_network.GetNRouters();
 }
 
-const Link&
-ScenarioNetwork::GetBottleneck() const
+Ptr<Node>
+ScenarioNetwork::GetRouter(uint32_t index) const
 {
-    return m_network.GetBottleneck();
+    return m_network.GetRouter(index);
+}
+
+const std::string&
+ScenarioNetwork::GetRouterName(uint32_t index) const
+{
+    return m_routers.at(index).name;
+}
+
+uint32_t
+ScenarioNetwork::FindRouter(const std::string& name) const
+{
+    for (uint32_t i = 0; i < m_routers.size(); i++)
+    {
+        if (m_routers[i].name == name)
+        {
+            return i;
+        }
+    }
+    NS_ABORT_MSG("there is no router " << name);
+}
+
+uint64_t
+ScenarioNetwork::GetDelayNs(uint32_t router) const
+{
+    return m_routers.at(router).delayNs;
+}
+
+std::vector<ScenarioNetwork::RouterLink>
+ScenarioNetwork::GetRouterLinks() const
+{
+    std::vector<RouterLink> links;
+    for (std::size_t router = m_routers.size() - 1; router > 0; router--)
+    {
+        links.push_back({m_network.GetRouterLink(links.size()),
+                         m_routers[router].link,
+                         {m_routers[router].name, m_routers[router - 1].name}});
+    }
+    return links;
 }
 
 int64_t

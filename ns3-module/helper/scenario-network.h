@@ -3,9 +3,10 @@
 #ifndef SCENARIO_NETWORK_H
 #define SCENARIO_NETWORK_H
 
-#include "bottleneck-network.h"
+#include "router-line.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace ferrocc
@@ -23,7 +24,7 @@ namespace ns3
 /**
  * @ingroup ferrocc
  *
- * The network of a scenario: receiver nodes, replica nodes, and what is between them.
+ * The network of a scenario: receiver nodes, replica nodes, and the routers between them.
  */
 class ScenarioNetwork
 {
@@ -84,18 +85,49 @@ class ScenarioNetwork
      * @return All hosts: the replica nodes, the receiver nodes, and the name server if there is
      * one.
      */
-    std::vector<BottleneckNetwork::Host> GetHosts() const;
+    std::vector<RouterLine::Host> GetHosts() const;
 
     /**
-     * @param side Which router.
+     * @return How many routers there are.
+     */
+    uint32_t GetNRouters() const;
+
+    /**
+     * @param index A router's number, from 0 (the receivers').
      * @return Its node.
      */
-    Ptr<Node> GetRouter(BottleneckNetwork::Side side) const;
+    Ptr<Node> GetRouter(uint32_t index) const;
 
     /**
-     * @return The bottleneck; end 0 sends the DATA of forward flows.
+     * @param index A router's number, from 0.
+     * @return Its name.
      */
-    const Link& GetBottleneck() const;
+    const std::string& GetRouterName(uint32_t index) const;
+
+    /**
+     * @param name A router's name.
+     * @return Its number.
+     */
+    uint32_t FindRouter(const std::string& name) const;
+
+    /**
+     * @param router A router's number, from 0.
+     * @return Propagation delay between it and the receivers' router, nanoseconds.
+     */
+    uint64_t GetDelayNs(uint32_t router) const;
+
+    /// A link between routers.
+    struct RouterLink
+    {
+        const Link& link;                 //!< It; end 0 sends the DATA of forward flows.
+        std::string name;                 //!< Its name.
+        std::array<std::string, 2> names; //!< The names of the routers at its ends.
+    };
+
+    /**
+     * @return The links between routers, that of the bottleneck first.
+     */
+    std::vector<RouterLink> GetRouterLinks() const;
 
     /**
      * Assigns fixed stream numbers to the random variables of the links.
@@ -106,10 +138,19 @@ class ScenarioNetwork
     int64_t AssignStreams(int64_t stream) const;
 
   private:
-    BottleneckNetwork m_network;                      //!< The network.
-    std::vector<BottleneckNetwork::Host> m_replicas;  //!< Replica nodes.
-    std::vector<BottleneckNetwork::Host> m_receivers; //!< Receiver nodes.
-    BottleneckNetwork::Host m_nameServer{};           //!< The name server, if there is one.
+    /// A router.
+    struct Router
+    {
+        std::string name; //!< Its name.
+        std::string link; //!< The name of the link to the router before it.
+        uint64_t delayNs; //!< Propagation delay to the first router, nanoseconds.
+    };
+
+    std::vector<Router> m_routers;             //!< The routers.
+    RouterLine m_network;                      //!< The network.
+    std::vector<RouterLine::Host> m_replicas;  //!< Replica nodes.
+    std::vector<RouterLine::Host> m_receivers; //!< Receiver nodes.
+    RouterLine::Host m_nameServer{};           //!< The name server, if there is one.
 };
 
 } // namespace ns3

@@ -4,6 +4,7 @@
 
 #include "ferrocc-ffi/src/scenario.rs.h"
 #include "ferrocc-ffi/src/trace.rs.h"
+#include "ferrocc-ffi/src/transport.rs.h"
 #include "icn-stack-helper.h"
 #include "scenario-network.h"
 #include "scenario-streams.h"
@@ -84,8 +85,7 @@ ScenarioReplicas::ScenarioReplicas(const ferrocc::scenario::Cell& cell,
     for (const auto& replica : cell.replicas())
     {
         const auto index = static_cast<uint32_t>(m_replicas.size());
-        const bool isFar = replica.side == ferrocc::scenario::RouterSide::Right;
-        const uint16_t cost = ToCost(replica.delay_ns + (isFar ? spec.bottleneck_delay_ns : 0));
+        const uint16_t cost = ToCost(replica.delay_ns + network.GetDelayNs(replica.router));
         const auto application =
             MakeApplication(spec, cost, replica.registered, STREAM_REPLICAS + index);
         network.GetReplica(index)->AddApplication(application);
@@ -132,11 +132,10 @@ ScenarioReplicas::AddCaches(const ferrocc::scenario::RunSpec& spec, const Scenar
 {
     for (const auto& name : spec.cache_at)
     {
-        const bool isFar = name == "IR2";
-        const auto side = isFar ? BottleneckNetwork::RIGHT : BottleneckNetwork::LEFT;
-        const Ptr<Node> node = network.GetRouter(side);
+        const uint32_t router = network.FindRouter(std::string(name));
+        const Ptr<Node> node = network.GetRouter(router);
         IcnStackHelper().Install(node);
-        const uint16_t cost = ToCost(isFar ? spec.bottleneck_delay_ns : 0);
+        const uint16_t cost = ToCost(network.GetDelayNs(router));
         const auto stream = static_cast<int64_t>(m_replicas.size() + m_routers.size());
         const auto application = MakeApplication(spec, cost, true, STREAM_REPLICAS + stream);
         node->AddApplication(application);
@@ -186,17 +185,38 @@ ScenarioReplicas::AddNdc(const ferrocc::scenario::FlowSpec& flow,
     return ndc;
 }
 
+IcnEid
+ScenarioReplicas::Provide(const std::string& name, uint64_t seed, uint64_t size)
+{
+    IcnEid ndc;
+    for (const Replica& replica : m_replicas)
+    {
+        auto& engine = replica.application->GetEngine();
+        ndc = IcnEid{m_verify ? engine.add_synthetic(seed, size).bytes
+                              : engine.add_virtual(name, size).bytes};
+        if (m_nameServer && replica.registered)
+        {
+            m_nameServer->Provision(ndc, replica.address, replica.cost);
+        }
+    }
+    m_provided.insert(ndc.bytes);
+    return ndc;
+}
+
 std::vector<IcnLocator>
 ScenarioReplicas::LookUp(const IcnEid& ndc) const
 {
     std::vector<IcnLocator> list;
+    const bool isProvided = m_provided.count(ndc.bytes) > 0;
     for (const auto* group : {&m_replicas, &m_routers})
     {
         for (const Replica& replica : *group)
         {
+            const auto& application = *replica.application;
+            const bool has = application.Has(ndc) || (isProvided && group == &m_replicas);
             // What is configured stays, whatever becomes of the replica.
             const bool offers =
-                m_fixed ? replica.application->Has(ndc) : replica.application->Offers(ndc);
+                has && (m_fixed || application.GetState() != IcnReplicaApplication::VANISHED);
             if (replica.registered && offers && !(m_fixed && group == &m_routers))
             {
                 list.push_back({replica.address, replica.cost});
@@ -226,6 +246,16 @@ ScenarioReplicas::GetName(const Address& address) const
         }
     }
     // A router registers another of its addresses: the one that the name server sees.
+    if (const Replica* router = FindRouter(address))
+    {
+        return router->name;
+    }
+    NS_ABORT_MSG("there is no replica at " << address);
+}
+
+const ScenarioReplicas::Replica*
+ScenarioReplicas::FindRouter(const Address& address) const
+{
     for (const Replica& router : m_routers)
     {
         const Ptr<Node> node = router.application->GetNode();
@@ -236,10 +266,16 @@ ScenarioReplicas::GetName(const Address& address) const
             (ipv6 && Ipv6Address::IsMatchingType(address) &&
              ipv6->GetInterfaceForAddress(Ipv6Address::ConvertFrom(address)) >= 0))
         {
-            return router.name;
+            return &router;
         }
     }
-    NS_ABORT_MSG("there is no replica at " << address);
+    return nullptr;
+}
+
+bool
+ScenarioReplicas::IsCache(const Address& address) const
+{
+    return FindRouter(address) != nullptr;
 }
 
 const Address&

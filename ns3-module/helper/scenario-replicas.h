@@ -8,8 +8,10 @@
 #include "ns3/icn-locator.h"
 #include "ns3/ptr.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,6 +73,23 @@ class ScenarioReplicas
      * @return Its EID.
      */
     IcnEid AddNdc(const ferrocc::scenario::FlowSpec& flow, const std::string& name, uint64_t seed);
+
+    /**
+     * Puts an NDC on every replica node; the name server knows it from the start, if the node is
+     * registered.
+     *
+     * @param name Its name, unique.
+     * @param seed Seed of its bytes, if they are real.
+     * @param size Its size, bytes.
+     * @return Its EID.
+     */
+    IcnEid Provide(const std::string& name, uint64_t seed, uint64_t size);
+
+    /**
+     * @param address An address that DATA came from.
+     * @return Whether it is that of a router that is a replica.
+     */
+    bool IsCache(const Address& address) const;
 
     /**
      * Looks up where an NDC is, without a packet.
@@ -144,6 +163,12 @@ class ScenarioReplicas
      */
     void OnFault(std::size_t number);
 
+    /**
+     * @param address An address.
+     * @return The router that has it, or null.
+     */
+    const Replica* FindRouter(const Address& address) const;
+
     /// What goes wrong; its type is known to the source file only.
     struct Faults;
 
@@ -154,6 +179,7 @@ class ScenarioReplicas
     std::vector<Replica> m_replicas;                          //!< The replica nodes.
     std::vector<Replica> m_routers;                           //!< Routers that are replicas.
     std::vector<Ptr<IcnRouterCacheApplication>> m_assemblers; //!< What assembles in the latter.
+    std::set<std::array<uint8_t, IcnEid::SIZE>> m_provided;   //!< See Provide.
     std::unique_ptr<Faults> m_faults;                         //!< What goes wrong.
 };
 

@@ -24,6 +24,8 @@ constexpr int64_t STREAM_LINKS = 1000;
 constexpr int64_t STREAM_REPLICAS = 500'000;
 /// One for each session, numbered as the controllers below and far behind them.
 constexpr int64_t STREAM_SESSIONS = 1'000'000'000'000;
+/// One for each flow's choice of NDCs.
+constexpr int64_t STREAM_WORKLOAD = 600'000;
 /// One for the controller of each flow's first NDC, then as many for the second NDCs, and so on.
 constexpr int64_t STREAM_FLOWS = 1'000'000;
 /// The most flows of a scenario: the size of these blocks.

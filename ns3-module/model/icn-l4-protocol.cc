@@ -192,7 +192,7 @@ IcnL4Protocol::Dispatch(Ptr<Packet> packet, const Address& source)
         const auto found = m_receivers.find({icn.GetDestination(), icn.GetSource()});
         if (found != m_receivers.end())
         {
-            found->second->OnData(icn, *packet);
+            found->second->OnData(icn, *packet, source);
             return RX_OK;
         }
     }

@@ -89,6 +89,17 @@ IcnNameServerApplication::IcnNameServerApplication()
 IcnNameServerApplication::~IcnNameServerApplication() = default;
 
 void
+IcnNameServerApplication::Provision(const IcnEid& ndc, const Address& address, uint16_t cost)
+{
+    NS_LOG_FUNCTION(this << ndc << address << cost);
+    m_provisioned.push_back({ndc, address, cost});
+    if (m_engine)
+    {
+        m_engine->server->provision({ndc.bytes}, bridge::FromAddress(address), cost);
+    }
+}
+
+void
 IcnNameServerApplication::Fail()
 {
     NS_LOG_FUNCTION(this);
@@ -133,6 +144,10 @@ IcnNameServerApplication::StartApplication()
     const auto lifetime = static_cast<uint64_t>(m_maxLifetime.GetNanoSeconds());
     m_engine = std::make_unique<Engine>(
         Engine{ferrocc::icn::new_name_server(lifetime, m_maxReplicas, m_maxNames), {}});
+    for (const auto& [ndc, address, cost] : m_provisioned)
+    {
+        m_engine->server->provision({ndc.bytes}, bridge::FromAddress(address), cost);
+    }
     const uint16_t port = ferrocc::icn::name_port();
     const auto listen = [this](const Address& local) {
         auto socket = Socket::CreateSocket(GetNode(), UdpSocketFactory::GetTypeId());

@@ -38,6 +38,16 @@ class IcnNameServerApplication : public Application
     IcnNameServerApplication();
     ~IcnNameServerApplication() override;
 
+    /**
+     * Enters a registration that has been there all along and never expires, without a message; also
+     * before the application starts.
+     *
+     * @param ndc The NDC.
+     * @param address The address of a node that holds it.
+     * @param cost Its cost: less is nearer.
+     */
+    void Provision(const IcnEid& ndc, const Address& address, uint16_t cost);
+
     /// Makes the server deaf and dumb; its table stays. Nothing happens if it is already.
     void Fail();
 
@@ -90,11 +100,20 @@ class IcnNameServerApplication : public Application
 
     struct Engine; //!< The server's engine.
 
+    /// A registration that never expires.
+    struct Provisioned
+    {
+        IcnEid ndc;      //!< The NDC.
+        Address address; //!< Where it is.
+        uint16_t cost;   //!< Its cost.
+    };
+
     Time m_processingTime;  //!< Service time of a request.
     Time m_maxLifetime;     //!< Longest lifetime of a registration.
     uint32_t m_maxReplicas; //!< Most replicas of an NDC.
     uint32_t m_maxNames;    //!< Most NDCs.
 
+    std::vector<Provisioned> m_provisioned; //!< See Provision.
     std::unique_ptr<Engine> m_engine;   //!< See Engine; while the application runs.
     std::vector<Ptr<Socket>> m_sockets; //!< For IPv4 and IPv6.
     Time m_busyUntil;                   //!< When the last request in the queue is served.

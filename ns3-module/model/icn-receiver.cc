@@ -364,7 +364,7 @@ IcnReceiver::NotifyPathChange(bool replicaChanged)
 }
 
 void
-IcnReceiver::OnData(const IcnHeader& header, const Packet& packet)
+IcnReceiver::OnData(const IcnHeader& header, const Packet& packet, const Address& source)
 {
     NS_LOG_FUNCTION(this << header);
     const uint32_t headerLength = header.GetSerializedSize();
@@ -376,6 +376,10 @@ IcnReceiver::OnData(const IcnHeader& header, const Packet& packet)
     if (m_progress != Progress::RUNNING)
     {
         return; // Not opened yet, or ended by what it was told.
+    }
+    if (m_source.IsInvalid() && payloadLength > 0)
+    {
+        m_source = source;
     }
     rust::Slice<const uint8_t> payload;
     if (m_verify)
@@ -499,6 +503,12 @@ Time
 IcnReceiver::GetCompletionTime() const
 {
     return m_completionTime;
+}
+
+const Address&
+IcnReceiver::GetSource() const
+{
+    return m_source;
 }
 
 uint64_t

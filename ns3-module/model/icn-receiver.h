@@ -123,8 +123,14 @@ class IcnReceiver : public Object
      *
      * @param header Its header.
      * @param packet The packet, with the header.
+     * @param source Where it came from.
      */
-    void OnData(const IcnHeader& header, const Packet& packet);
+    void OnData(const IcnHeader& header, const Packet& packet, const Address& source);
+
+    /**
+     * @return The address that the first DATA came from; invalid before.
+     */
+    const Address& GetSource() const;
 
     /**
      * @return Whether every byte of the NDC has arrived.
@@ -267,6 +273,7 @@ class IcnReceiver : public Object
     Ptr<NodeClock> m_clock;            //!< Its clock, or null if that is exact.
     Ptr<IcnL4Protocol> m_protocol;     //!< Its L4 protocol.
     Address m_replica;                 //!< Where REQs go.
+    Address m_source;                  //!< See GetSource.
     IcnTransferKey m_key;              //!< Which transfer this is.
     Ptr<UniformRandomVariable> m_draw; //!< For controllers with a random phase.
     std::unique_ptr<Engine> m_engine;  //!< See Engine.

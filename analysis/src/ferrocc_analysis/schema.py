@@ -61,6 +61,7 @@ FLOWS: Final = Table(
         "queue_delay_ms": pl.Float64,
         "delta": pl.Float64,
         "phase": pl.String,
+        "alpha": pl.Float64,
     },
     frozenset(
         {
@@ -72,6 +73,7 @@ FLOWS: Final = Table(
             "goodput_mbps",
             "queue_delay_ms",
             "delta",
+            "alpha",
         }
     ),
 )

@@ -3,6 +3,7 @@
 use crate::folder::Staging;
 use crate::{GIT, Plan};
 use ferrocc::scenario::{Cell, Error};
+use ferrocc::trace::workload::Request;
 use ferrocc::trace::{
     CacheSummary, EventRow, FlowMeter, FlowNames, FlowRow, LinkCounters, QueueRow, Recorder,
     Summary, Versions,
@@ -160,6 +161,23 @@ impl RunWriter {
         meter: &FlowMeter,
     ) {
         self.recorder.on_ndc(flow, now, step, stats, meter);
+    }
+
+    /// A request of a flow's workload has ended.
+    pub fn on_request(
+        &mut self,
+        flow: usize,
+        request: &Request<'_>,
+        step: &Step,
+        stats: &Stats,
+        meter: &FlowMeter,
+    ) {
+        self.recorder.on_request(flow, request, step, stats, meter);
+    }
+
+    /// Requests of a flow's workload were made without packets.
+    pub fn on_replay(&mut self, flow: usize, requests: u64, hits: u64) {
+        self.recorder.on_replay(flow, requests, hits);
     }
 
     /// What a flow's sessions came to.

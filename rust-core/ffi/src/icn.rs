@@ -162,9 +162,15 @@ pub(crate) mod bridge {
 
     extern "Rust" {
         type NameServer;
+        type Catalogue;
         type Registrar;
         type Session;
         type Assembler;
+
+        /// The ranks of NDCs by Zipf's law.
+        fn new_catalogue(ndcs: u32, alpha: f64) -> Result<Box<Catalogue>>;
+        /// The rank, from 0, that a uniform draw in [0, 1) stands for.
+        fn rank(self: &Catalogue, draw: f64) -> u32;
 
         /// UDP port of a name server.
         fn name_port() -> u16;
@@ -182,6 +188,8 @@ pub(crate) mod bridge {
             from: &NodeAddress,
             bytes: &[u8],
         ) -> ServerStep<'a>;
+        /// Enters a registration that has been there all along and never expires.
+        fn provision(self: &mut NameServer, eid: &Eid, address: &NodeAddress, cost: u16);
         /// How many nodes hold an NDC.
         fn replicas(self: &NameServer, now_ns: u64, eid: &Eid) -> u32;
 
@@ -390,8 +398,26 @@ impl NameServer {
         }
     }
 
+    fn provision(&mut self, eid: &Eid, node: &NodeAddress, cost: u16) {
+        let node = address(node).unwrap_or(NOBODY);
+        self.0.provision(convert::eid(eid), node, cost);
+    }
+
     fn replicas(&self, now_ns: u64, eid: &Eid) -> u32 {
         self.0.locators(at(now_ns), &convert::eid(eid)).len() as u32
+    }
+}
+
+/// NDCs by popularity.
+pub struct Catalogue(icn::Zipf);
+
+fn new_catalogue(ndcs: u32, alpha: f64) -> Result<Box<Catalogue>, String> {
+    icn::Zipf::new(ndcs as usize, alpha).map(|zipf| Box::new(Catalogue(zipf)))
+}
+
+impl Catalogue {
+    fn rank(&self, draw: f64) -> u32 {
+        u32::try_from(self.0.rank(draw)).unwrap_or(u32::MAX)
     }
 }
 

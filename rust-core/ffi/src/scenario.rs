@@ -2,15 +2,6 @@
 
 #[cxx::bridge(namespace = "ferrocc::scenario")]
 pub(crate) mod bridge {
-    /// A router that hosts are linked to.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum RouterSide {
-        /// IR1.
-        Left,
-        /// IR2.
-        Right,
-    }
-
     /// What `parse` found the command line to ask for.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Action {
@@ -35,11 +26,9 @@ pub(crate) mod bridge {
         duration_ns: u64,
         /// Whether IPv6 is used instead of IPv4.
         ipv6: bool,
-        /// Bottleneck link, both directions.
+        /// Links between routers, both directions.
         bottleneck_rate_bps: u64,
-        /// One-way propagation delay of the bottleneck link.
-        bottleneck_delay_ns: u64,
-        /// Added to it from IR1 to IR2.
+        /// Added to the bottleneck's propagation delay in REQ direction.
         extra_delay_reverse_ns: u64,
         /// Every other link.
         access_rate_bps: u64,
@@ -97,6 +86,36 @@ pub(crate) mod bridge {
         cache_capacity_bytes: u64,
         /// Idle time until an incomplete NDC is given up.
         cache_timeout_ns: u64,
+        /// What all flows fetch; an empty catalogue for none.
+        workload: WorkloadSpec,
+    }
+
+    /// A router.
+    #[derive(Debug, Clone)]
+    struct RouterSpec {
+        /// Its name.
+        name: String,
+        /// Name of the link to the router before it; "" of the first one.
+        link: String,
+        /// One-way propagation delay of that link.
+        delay_ns: u64,
+    }
+
+    /// NDCs that every flow fetches, one after the other.
+    #[derive(Debug, Clone)]
+    struct WorkloadSpec {
+        /// How many NDCs there are; zero for no workload.
+        catalogue: u32,
+        /// Size of each.
+        ndc_bytes: u64,
+        /// Exponent of their popularity.
+        alpha: f64,
+        /// Requests of each flow that fill the caches.
+        warmup: u32,
+        /// Requests of each flow after these.
+        measured: u32,
+        /// Whether the first are made without packets.
+        replay: bool,
     }
 
     /// A host that fetches NDCs.
@@ -104,8 +123,8 @@ pub(crate) mod bridge {
     struct ReceiverSpec {
         /// Its name.
         name: String,
-        /// Where it is.
-        side: RouterSide,
+        /// Number of its router.
+        router: u32,
         /// One-way propagation delay of its link.
         delay_ns: u64,
         /// How far its clock is ahead of the simulator's at the start.
@@ -130,8 +149,8 @@ pub(crate) mod bridge {
     struct ReplicaSpec {
         /// Its name.
         name: String,
-        /// Where it is.
-        side: RouterSide,
+        /// Number of its router.
+        router: u32,
         /// One-way propagation delay of its link.
         delay_ns: u64,
         /// Whether it registers its NDCs.
@@ -272,6 +291,8 @@ pub(crate) mod bridge {
         fn folder(self: &Cell) -> String;
         /// Options of its flows over TCP.
         fn tcp(self: &Cell) -> TcpSpec;
+        /// The routers, from the receivers' to the replicas'.
+        fn routers(self: &Cell) -> Vec<RouterSpec>;
         /// The hosts that fetch NDCs.
         fn receivers(self: &Cell) -> Vec<ReceiverSpec>;
         /// The hosts that hold NDCs.
@@ -285,10 +306,11 @@ pub(crate) mod bridge {
 
 use bridge::{
     Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, NamedType, ReceiverSpec, ReplicaSpec,
-    RouterSide, RunSpec, SwitchSpec, TcpSpec,
+    RouterSpec, RunSpec, SwitchSpec, TcpSpec, WorkloadSpec,
 };
 use ferrocc::scenario::quantity::{Buffer, Jitter, SizeText};
-use ferrocc::scenario::{Fault, Nodes, ReplicaNode, Side};
+use ferrocc::scenario::{Fault, Nodes, ReplicaNode, registry};
+use ferrocc::units::Duration;
 use ferrocc_cli as cli;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -403,7 +425,6 @@ impl Cell {
             duration_ns: s.duration.0.as_nanos(),
             ipv6: topology.ip == "ipv6",
             bottleneck_rate_bps: bottleneck.rate.0.as_bps(),
-            bottleneck_delay_ns: links.bottleneck_delay.as_nanos(),
             extra_delay_reverse_ns: bottleneck.extra_delay_reverse.0.as_nanos(),
             access_rate_bps: links.access_rate.as_bps(),
             bottleneck_buffer: queue_size(links.buffer),
@@ -436,13 +457,13 @@ impl Cell {
             switch_after_timeouts: s.names.switch_after_timeouts,
             switch_below: s.names.switch_below.map_or(0.0, |f| f.0),
             give_up_ns: s.names.give_up.0.as_nanos(),
-            cache_at: if s.caches.enabled {
-                s.caches.at.clone()
-            } else {
-                Vec::new()
+            cache_at: match &s.caches.at {
+                Some(at) if s.caches.enabled => at.clone(),
+                _ => Vec::new(),
             },
             cache_capacity_bytes: s.caches.capacity.0.get(),
             cache_timeout_ns: s.caches.timeout.0.as_nanos(),
+            workload: workload(s),
         }
     }
 
@@ -460,12 +481,32 @@ impl Cell {
         }
     }
 
+    fn routers(&self) -> Vec<RouterSpec> {
+        let cell = self.resolved();
+        let routers = registry::routers(&cell.scenario.topology.kind);
+        let last = routers.len() - 1;
+        let link = |i: usize| match i {
+            0 => ("", Duration::ZERO),
+            i if i == last => ("bottleneck", cell.links.bottleneck_delay),
+            _ => ("edge", cell.links.edge_delay),
+        };
+        routers
+            .iter()
+            .enumerate()
+            .map(|(i, router)| RouterSpec {
+                name: router.name.to_owned(),
+                link: link(i).0.to_owned(),
+                delay_ns: link(i).1.as_nanos(),
+            })
+            .collect()
+    }
+
     fn receivers(&self) -> Vec<ReceiverSpec> {
         let cell = self.resolved();
         let nodes = Nodes::new(&cell.scenario).receivers.into_iter();
         nodes
             .map(|node| ReceiverSpec {
-                side: side(node.side),
+                router: index(node.router),
                 delay_ns: (cell.links.receiver_delay + node.extra_delay).as_nanos(),
                 clock_offset_ns: node.clock.offset.nanos,
                 clock_skew_ppb: node.clock.skew.ppb,
@@ -481,7 +522,7 @@ impl Cell {
         nodes
             .map(|node| ReplicaSpec {
                 name: node.name,
-                side: side(node.side),
+                router: index(node.router),
                 delay_ns: (cell.links.replica_delay + node.extra_delay).as_nanos(),
                 registered: node.registered,
             })
@@ -540,7 +581,10 @@ impl Cell {
                     Jitter::Rtprop(n) => s.topology.rtprop.0.mul_f64(n).as_nanos(),
                 },
                 stop_ns: flow.stop.map_or(u64::MAX, |stop| stop.0.as_nanos()),
-                size_bytes: flow.size.map_or(0, |size| size.0.get()),
+                size_bytes: match &s.workload {
+                    Some(workload) => workload.ndc_size.0.get(),
+                    None => flow.size.map_or(0, |size| size.0.get()),
+                },
                 repeat: flow.repeat,
                 background: flow.background,
                 controller: flow.controller.name.clone(),
@@ -550,6 +594,23 @@ impl Cell {
                 transport_options: options.clone(),
             })
             .collect()
+    }
+}
+
+/// What all flows fetch.
+fn workload(s: &ferrocc::scenario::Scenario) -> WorkloadSpec {
+    let none = ferrocc::scenario::Workload {
+        catalogue: 0,
+        ..ferrocc::scenario::Workload::default()
+    };
+    let w = s.workload.as_ref().unwrap_or(&none);
+    WorkloadSpec {
+        catalogue: w.catalogue,
+        ndc_bytes: w.ndc_size.0.get(),
+        alpha: w.alpha,
+        warmup: w.warmup,
+        measured: w.measured,
+        replay: w.warmup_mode == "replay",
     }
 }
 
@@ -563,13 +624,6 @@ fn clock_steps(faults: &[Fault], name: &str) -> Vec<ClockStepSpec> {
         })
     })
     .collect()
-}
-
-fn side(side: Side) -> RouterSide {
-    match side {
-        Side::Left => RouterSide::Left,
-        Side::Right => RouterSide::Right,
-    }
 }
 
 /// The name of a flow's NDC.
@@ -623,7 +677,8 @@ mod tests {
         assert_eq!((spec.seed, spec.run, receivers.len()), (1, 1, 64));
         assert_eq!((replicas.len(), replicas[0].name.as_str()), (1, "RN"));
         assert_eq!(spec.bottleneck_rate_bps, 20_000_000);
-        let one_way = receivers[0].delay_ns + spec.bottleneck_delay_ns + replicas[0].delay_ns;
+        let between: u64 = cell.routers().iter().map(|router| router.delay_ns).sum();
+        let one_way = receivers[0].delay_ns + between + replicas[0].delay_ns;
         assert_eq!(2 * one_way, 30_000_000);
         assert_eq!(
             (spec.bottleneck_buffer.as_str(), spec.aqm.as_str()),

@@ -47,6 +47,19 @@ pub(crate) mod bridge {
         rate_bps: u64,
     }
 
+    /// A request of a workload that has ended.
+    #[derive(Debug, Clone)]
+    struct RequestInfo {
+        /// When the client asked for the NDC.
+        begin_ns: u64,
+        /// When the first REQ left; `u64::MAX` if none did.
+        first_request_ns: u64,
+        /// Whether a cache served it.
+        from_cache: bool,
+        /// Why it failed; empty if it did not.
+        failure: String,
+    }
+
     /// What a router's cache has counted.
     #[derive(Debug, Clone)]
     struct CacheCounters {
@@ -104,6 +117,17 @@ pub(crate) mod bridge {
         );
         /// A flow that repeats has completed an NDC, in this last state, and begins the next one.
         fn on_ndc(self: &mut RunWriter, flow: u32, now_ns: u64, receiver: &Receiver);
+        /// A request of a flow's workload has ended, with its receiver in this last state.
+        fn on_request(
+            self: &mut RunWriter,
+            flow: u32,
+            now_ns: u64,
+            request: &RequestInfo,
+            receiver: &Receiver,
+        );
+        /// Requests of a flow's workload were made without packets, before the start: so many, so
+        /// many of them were served by caches.
+        fn on_replay(self: &mut RunWriter, flow: u32, requests: u64, hits: u64);
         /// What a flow's sessions came to: how long the first list of replicas took (`u64::MAX`
         /// without one), changes of the replica, the last replica ("" without one).
         fn finish_names(
@@ -132,7 +156,7 @@ pub(crate) mod bridge {
 use crate::scenario::Cell;
 use crate::tcp::Meter;
 use crate::transport::Receiver;
-use bridge::{CacheCounters, LinkCounters, LinkInfo};
+use bridge::{CacheCounters, LinkCounters, LinkInfo, RequestInfo};
 use ferrocc::trace;
 use ferrocc::units::{Bytes, Duration, Instant, Rate};
 use std::sync::Arc;
@@ -226,6 +250,26 @@ impl RunWriter {
         let (step, stats) = (engine.step(), engine.stats());
         self.0
             .on_ndc(flow as usize, at(now_ns), &step, stats, &receiver.meter());
+    }
+
+    fn on_request(&mut self, flow: u32, now_ns: u64, request: &RequestInfo, receiver: &Receiver) {
+        let engine = receiver.engine();
+        let (step, stats) = (engine.step(), engine.stats());
+        let first = request.first_request_ns;
+        let request = trace::workload::Request {
+            begin: at(request.begin_ns),
+            first_request: (first != u64::MAX).then(|| at(first)),
+            end: at(now_ns),
+            from_cache: request.from_cache,
+            failure: &request.failure,
+            packet_delays: &stats.rtt,
+        };
+        self.0
+            .on_request(flow as usize, &request, &step, stats, &receiver.meter());
+    }
+
+    fn on_replay(&mut self, flow: u32, requests: u64, hits: u64) {
+        self.0.on_replay(flow as usize, requests, hits);
     }
 
     fn finish_names(&mut self, flow: u32, resolve_ns: u64, switches: u64, replica: &str) {

@@ -16,6 +16,7 @@ pub mod bbr;
 pub mod copa;
 pub mod copa_icn;
 pub mod cubic;
+pub mod ecd;
 pub mod fixed;
 pub mod newreno;
 pub mod registry;
@@ -338,6 +339,8 @@ pub struct Snapshot {
     pub min_rtt: Option<Duration>,
     /// BBR's pacing gain.
     pub pacing_gain: Option<f64>,
+    /// ECD's degree of congestion: the smoothed share of marked DATA, 0..1.
+    pub alpha: Option<f64>,
 }
 
 /// A congestion controller.

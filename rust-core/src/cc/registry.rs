@@ -1,6 +1,6 @@
 //! The one list of controllers.
 
-use super::{Controller, Setup, bbr, copa, copa_icn, cubic, fixed, newreno};
+use super::{Controller, Setup, bbr, copa, copa_icn, cubic, ecd, fixed, newreno};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -73,6 +73,17 @@ pub const CONTROLLERS: &[Entry] = &[
         schema: schema::<cubic::Config>,
         multiplicative_decrease: true,
         build: |setup, params| boxed(cubic::Cubic::new(setup, &parse(params)?)),
+    },
+    Entry {
+        name: "ecd",
+        aliases: &["ecd-icn"],
+        summary: "as NewReno, and a cut in proportion to the share of marked DATA",
+        reference: "the ECD paper, section 4.3; RFC 8257 section 3.3",
+        defaults: defaults::<ecd::Config>,
+        schema: schema::<ecd::Config>,
+        // On losses; a marked window is cut at its end, which unmarked DATA may bring.
+        multiplicative_decrease: true,
+        build: |setup, params| boxed(ecd::Ecd::new(setup, &parse(params)?)),
     },
     Entry {
         name: "fixed",

@@ -108,6 +108,16 @@ impl Window {
         self.ssthresh = self.cwnd;
     }
 
+    /// The window becomes `factor` times itself, but not less than `floor` packets.
+    pub(super) fn shrink(&mut self, factor: f64, floor: f64) {
+        self.cwnd = self.cwnd.min((factor * self.cwnd).max(floor));
+    }
+
+    /// What leaves before `next_pn` belongs to the loss episode that was just answered.
+    pub(super) fn begin_episode(&mut self, next_pn: u64) {
+        self.guard.begin(next_pn);
+    }
+
     /// Whether a loss of request `pn` is the first sign of a new loss episode.
     pub(super) fn is_new_episode(&self, pn: u64) -> bool {
         self.guard.is_new_episode(pn)

@@ -9,11 +9,13 @@
 //! | [`registrar`] | keeps a replica's NDCs registered |
 //! | [`choice`] | which of several replicas to ask |
 //! | [`session`] | a receiver's way from a name to a completed NDC, over several replicas |
+//! | [`catalogue`] | NDCs by popularity, and the requests of a client |
 //! | [`assembly`] | NDCs put together from the DATA that a router forwards |
 //!
 //! As everywhere in this crate, time, random draws and bytes are arguments.
 
 pub mod assembly;
+pub mod catalogue;
 pub mod choice;
 pub mod client;
 pub mod message;
@@ -22,6 +24,7 @@ pub mod server;
 pub mod session;
 
 pub use assembly::{Assembler, AssemblerOptions};
+pub use catalogue::{RequestPlan, Zipf};
 pub use choice::ReplicaChoice;
 pub use client::{ClientOptions, NameClient, Outcome};
 pub use message::{Body, ErrorCode, Locator, Message};

@@ -5,6 +5,7 @@ mod flows;
 mod names;
 mod tcp;
 mod topology;
+mod workload;
 
 use super::error::{Error, from_serde};
 use super::model::{Links, Scenario};
@@ -61,6 +62,7 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
     let links = topology::check(&mut s, packet)?;
     tcp::check(&mut s, packet, &links)?;
     flows::check(&mut s, payload)?;
+    workload::check(&mut s)?;
     names::check(&mut s)?;
     let few = count <= DEFAULT_RECEIVERS as usize;
     s.trace.enabled = Some(s.trace.enabled.unwrap_or(single && few));

@@ -25,9 +25,9 @@ pub use error::Error;
 pub use json::{read, read_value};
 pub use model::{
     Access, Algorithm, Bottleneck, Caches, Clock, Fault, Flow, FlowClock, Links, Names, Replica,
-    Scenario, Switch, Tcp, Topology, Trace,
+    Scenario, Switch, Tcp, Topology, Trace, Workload,
 };
-pub use nodes::{Nodes, ReceiverNode, ReplicaNode, Side};
+pub use nodes::{Nodes, ReceiverNode, ReplicaNode};
 pub use path::Path;
 pub use resolve::{Assignment, Cell, Library, Plan, resolve, resolve_sweep};
 pub use schema::schema;

@@ -9,6 +9,7 @@ mod flow;
 mod names;
 mod tcp;
 mod topology;
+mod workload;
 
 pub use algorithm::Algorithm;
 pub use clock::{Clock, FlowClock};
@@ -16,6 +17,7 @@ pub use flow::Flow;
 pub use names::{Caches, Fault, Names, Replica, Switch};
 pub use tcp::Tcp;
 pub use topology::{Access, Bottleneck, Links, Topology};
+pub use workload::Workload;
 
 use super::quantity::TimeText;
 use crate::transport::ReceiverOptions;
@@ -67,11 +69,15 @@ pub struct Scenario {
     pub flow_count: Option<u32>,
     /// The transfers.
     pub flows: Vec<Flow>,
+    /// What all flows fetch instead of an NDC of their own. Default: nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<Workload>,
     /// The receivers' clocks, compared with the replicas'.
     pub clock: Clock,
     /// How receivers learn where an NDC is, and when they leave a replica.
     pub names: Names,
-    /// The replica nodes, all at IR2, each with a link of its own; null in topo-2. Default: one, RN.
+    /// The replica nodes, all at IR2 (R3 of the line), each with a link of its own; null in topo-2.
+    /// Default: one, RN (S in the line).
     pub replicas: Option<Vec<Replica>>,
     /// What goes wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -100,6 +106,7 @@ impl Default for Scenario {
             topology: Topology::default(),
             flow_count: None,
             flows: vec![Flow::default()],
+            workload: None,
             clock: Clock::default(),
             names: Names::default(),
             replicas: None,

@@ -47,11 +47,17 @@ pub const TOPOLOGIES: &[Entry] = &[
         "topo-1 with transfers in both directions: RN1 at IR1 and receivers at IR2, too",
         "Copa-ICN paper, figure 5",
     ),
-    lacks(
+    has(
         "line",
-        "routers R1 - R2 - R3, server at R3, clients at R1",
+        "clients - R1 = R2 = R3 - server",
         "ECD paper, figure 6",
     ),
+];
+
+/// How a workload fills the caches.
+pub const WARMUP_MODES: &[Entry] = &[
+    has("packets", "by transfers", "-"),
+    has("replay", "the same requests without packets", "-"),
 ];
 
 /// Versions of IP.
@@ -108,11 +114,26 @@ pub const FAULTS: &[Entry] = &[
     has("clock-step", "a receiver's clock is set, as by NTP", "-"),
 ];
 
-/// Routers.
-pub const ROUTERS: &[Entry] = &[
+/// Routers of topo-1 and topo-2, in the order of the line.
+const TWO_ROUTERS: &[Entry] = &[
     has("IR1", "the receivers' router", "Copa-ICN paper, figure 4"),
     has("IR2", "the replicas' router", "Copa-ICN paper, figure 4"),
 ];
+
+/// Routers of the line.
+const THREE_ROUTERS: &[Entry] = &[
+    has("R1", "the clients' router", "ECD paper, figure 6"),
+    has("R2", "between the others", "ECD paper, figure 6"),
+    has("R3", "the server's router", "ECD paper, figure 6"),
+];
+
+/// The routers of a topology, from the receivers' to the replicas'.
+pub fn routers(topology: &str) -> &'static [Entry] {
+    match topology {
+        "line" => THREE_ROUTERS,
+        _ => TWO_ROUTERS,
+    }
+}
 
 /// Transports.
 pub const TRANSPORTS: &[Entry] = &[

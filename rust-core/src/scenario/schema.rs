@@ -1,7 +1,9 @@
 //! The JSON Schema of scenario files, made from the model and the registries.
 
 use super::model::Scenario;
-use super::registry::{AQMS, DIRECTIONS, Entry, IP_VERSIONS, RECOVERIES, TOPOLOGIES, TRANSPORTS};
+use super::registry::{
+    AQMS, DIRECTIONS, Entry, IP_VERSIONS, RECOVERIES, TOPOLOGIES, TRANSPORTS, WARMUP_MODES,
+};
 use crate::cc::registry::CONTROLLERS;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -59,6 +61,7 @@ pub fn schema() -> Value {
     defs["Flow"]["properties"]["direction"]["enum"] = names_of(DIRECTIONS);
     defs["Topology"]["properties"]["kind"]["enum"] = names_of(TOPOLOGIES);
     defs["Topology"]["properties"]["ip"]["enum"] = names_of(IP_VERSIONS);
+    defs["Workload"]["properties"]["warmup_mode"]["enum"] = names_of(WARMUP_MODES);
     let aqms = names_of(AQMS);
     defs["Bottleneck"]["properties"]["aqm"] = json!({
         "description": "Active queue management.",

@@ -9,6 +9,7 @@ mod queue;
 mod recorder;
 mod rows;
 pub mod summary;
+pub mod workload;
 
 pub use distribution::Distribution;
 pub use flow::FlowMeter;

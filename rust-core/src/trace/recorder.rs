@@ -8,6 +8,8 @@ use super::summary::{
     CacheSummary, DelaySummary, FairnessSummary, FlowSummary, JoinSummary, LinkSummary, QueueDelay,
     QueuePackets, Summary, mbps, millis, rounded,
 };
+use super::workload::{Request, WorkloadMeter};
+use crate::icn::RequestPlan;
 use crate::scenario::Cell;
 use crate::transport::{Stats, Step};
 use crate::units::{Bytes, Duration, Instant, Rate};
@@ -54,6 +56,8 @@ struct Flow {
     begin: Option<Instant>,
     /// What its earlier NDCs came to.
     earlier: Option<Box<Earlier>>,
+    /// What its requests came to, with a workload.
+    workload: Option<Box<WorkloadMeter>>,
     /// What its sessions came to.
     names: FlowNames,
     /// Time and delivered bytes of its last row.
@@ -72,7 +76,7 @@ pub struct FlowNames {
     pub replica: Option<String>,
 }
 
-/// What the completed NDCs of a flow that repeats come to.
+/// What the earlier NDCs of a flow that repeats, or has a workload, come to.
 #[derive(Debug, Clone, Default)]
 struct Earlier {
     delivered: Bytes,
@@ -81,6 +85,16 @@ struct Earlier {
     meter: FlowMeter,
     /// One of them was not what its name says.
     unverified: bool,
+}
+
+impl Earlier {
+    fn add(&mut self, step: &Step, stats: &Stats, meter: &FlowMeter) {
+        self.delivered += step.delivered;
+        self.in_order += step.in_order;
+        self.stats.add(stats);
+        self.meter.add(meter);
+        self.unverified |= step.completed && !step.verified;
+    }
 }
 
 /// A flow's last state, as far as the summary needs it.
@@ -126,12 +140,21 @@ impl Recorder {
     /// Before the run of `cell`.
     pub fn new(cell: &Cell) -> Recorder {
         let flows = &cell.scenario.flows;
+        let plan = cell.scenario.workload.as_ref().map(|w| RequestPlan {
+            // A replay makes its requests before the run.
+            warm_up: match w.warmup_mode.as_str() {
+                "replay" => 0,
+                _ => u64::from(w.warmup),
+            },
+            measured: u64::from(w.measured),
+        });
         Recorder {
             links: Vec::new(),
             flows: flows
                 .iter()
                 .map(|flow| Flow {
                     background: flow.background,
+                    workload: plan.map(|plan| Box::new(WorkloadMeter::new(plan))),
                     ..Flow::default()
                 })
                 .collect(),
@@ -214,11 +237,34 @@ impl Recorder {
             state.completion_times.push(now - begin);
         }
         let earlier = state.earlier.get_or_insert_default();
-        earlier.delivered += step.delivered;
-        earlier.in_order += step.in_order;
-        earlier.stats.add(stats);
-        earlier.meter.add(meter);
-        earlier.unverified |= !step.verified;
+        earlier.add(step, stats, meter);
+    }
+
+    /// A request of a flow's workload has ended, with its receiver in this last state.
+    pub fn on_request(
+        &mut self,
+        flow: usize,
+        request: &Request<'_>,
+        step: &Step,
+        stats: &Stats,
+        meter: &FlowMeter,
+    ) {
+        if let Some(state) = self.flows.get_mut(flow)
+            && let Some(workload) = &mut state.workload
+        {
+            workload.on_request(request);
+            let earlier = state.earlier.get_or_insert_default();
+            earlier.add(step, stats, meter);
+        }
+    }
+
+    /// Requests of a flow's workload were made without packets: so many, so many of them hits.
+    pub fn on_replay(&mut self, flow: usize, requests: u64, hits: u64) {
+        if let Some(state) = self.flows.get_mut(flow)
+            && let Some(workload) = &mut state.workload
+        {
+            workload.on_replay(requests, hits);
+        }
     }
 
     /// Whether every flow that the run waits for has ended.
@@ -271,6 +317,7 @@ impl Recorder {
             queue_delay: step.snapshot.queue_delay,
             delta: step.snapshot.delta,
             phase: step.snapshot.phase,
+            alpha: step.snapshot.alpha,
         }
     }
 
@@ -303,7 +350,14 @@ impl Recorder {
         stats: &Stats,
         meter: &FlowMeter,
     ) {
-        if step.completed {
+        let Some(state) = self.flows.get_mut(flow) else {
+            return;
+        };
+        let workload = state.workload.as_deref();
+        // The last receiver of a workload that is over is among the earlier ones.
+        let counted = workload.is_some_and(WorkloadMeter::is_over);
+        let completed = workload.map_or(step.completed, WorkloadMeter::is_complete);
+        if completed {
             self.on_end(flow, end, "");
         }
         let Some(state) = self.flows.get_mut(flow) else {
@@ -318,16 +372,22 @@ impl Recorder {
             Some(earlier) => {
                 // An NDC that was not completed cannot be judged.
                 verified = !earlier.unverified;
+                if counted {
+                    (delivered, in_order) = (Bytes::ZERO, Bytes::ZERO);
+                    meter = FlowMeter::default();
+                }
                 delivered += earlier.delivered;
                 in_order += earlier.in_order;
                 meter.add(&earlier.meter);
                 total = earlier.stats;
-                total.add(stats);
+                if !counted {
+                    total.add(stats);
+                }
                 &total
             }
         };
         state.result = Some(FlowResult {
-            completed: step.completed,
+            completed,
             verified,
             delivered,
             in_order,
@@ -419,6 +479,13 @@ impl Recorder {
                     .collect(),
             },
             classification: Value::Null,
+            workload: cell.scenario.workload.as_ref().map(|given| {
+                let mut all = WorkloadMeter::default();
+                for meter in self.flows.iter().filter_map(|f| f.workload.as_deref()) {
+                    all.add(meter);
+                }
+                all.summary(given.catalogue, given.alpha)
+            }),
         })
     }
 
@@ -446,6 +513,7 @@ impl Recorder {
             goodput_mbps: mbps(bytes, active),
             acked_mbps: mbps(count(|r| r.in_order.get()), run_end - Instant::ZERO),
             fct_s: match (flow.start, flow.end) {
+                _ if flow.workload.is_some() => None,
                 (Some(start), Some(end)) if completed => Some((end - start).as_secs_f64()),
                 _ if !times.is_empty() => {
                     let sum: f64 = times.iter().map(|t| t.as_secs_f64()).sum();
@@ -468,13 +536,17 @@ impl Recorder {
                 .verify
                 .then(|| result.is_some_and(|r| r.verified)),
             failure: flow.failure.clone(),
-            ndcs: times.len() as u64 + u64::from(completed),
+            ndcs: match &flow.workload {
+                Some(workload) => workload.delivered(),
+                None => times.len() as u64 + u64::from(completed),
+            },
             fcts_s: given
                 .repeat
                 .then(|| times.iter().map(|t| rounded(t.as_secs_f64())).collect()),
             resolve_ms: flow.names.resolve_time.map(millis),
             replica_switches: flow.names.switches,
             replica: flow.names.replica.clone(),
+            workload: flow.workload.as_deref().map(WorkloadMeter::flow_summary),
         }
     }
 }

@@ -43,19 +43,21 @@ pub struct FlowRow {
     pub delta: Option<f64>,
     /// What the controller is doing.
     pub phase: Phase,
+    /// ECD's degree of congestion.
+    pub alpha: Option<f64>,
 }
 
 impl FlowRow {
     /// The first line of `flows.csv`.
     pub const HEADER: &'static str = "time_s,flow,window_bytes,in_flight_bytes,in_flight_min_bytes,\
         in_flight_max_bytes,pacing_mbps,rtt_ms,srtt_ms,srtt_plot_ms,owd_ms,delivered_bytes,\
-        goodput_mbps,losses,queue_delay_ms,delta,phase";
+        goodput_mbps,losses,queue_delay_ms,delta,phase,alpha";
 
     /// Writes the row.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
             seconds(self.now),
             self.flow,
             self.window.get(),
@@ -73,6 +75,7 @@ impl FlowRow {
             Cell(self.queue_delay.map(Duration::as_millis_f64)),
             Cell(self.delta),
             self.phase.as_str(),
+            Cell(self.alpha),
         )
     }
 }
@@ -223,10 +226,11 @@ mod tests {
             queue_delay: Some(Duration::from_micros(250)),
             delta: Some(0.05),
             phase: Phase::SlowStart,
+            alpha: Some(0.125),
         };
         assert_eq!(
             text(|out| row.write(out)),
-            "1.500000000,2,12500,10000,1,12500,20.5,30.25,31,32,-1.5,99,18.4,3,0.25,0.05,slow-start\n"
+            "1.500000000,2,12500,10000,1,12500,20.5,30.25,31,32,-1.5,99,18.4,3,0.25,0.05,slow-start,0.125\n"
         );
         row.rtt = None;
         row.delta = None;

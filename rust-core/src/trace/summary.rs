@@ -7,6 +7,7 @@
 //! a recovery that classifies. `caches` is empty where there are none.
 
 use super::Distribution;
+use super::workload::{FlowWorkload, WorkloadSummary};
 use crate::units::Duration;
 use serde::Serialize;
 use serde_json::Value;
@@ -44,6 +45,9 @@ pub struct Summary {
     pub fairness: FairnessSummary,
     /// How well losses were classified.
     pub classification: Value,
+    /// What the workload came to, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadSummary>,
 }
 
 /// A transfer.
@@ -108,6 +112,9 @@ pub struct FlowSummary {
     pub replica_switches: u64,
     /// Name of the last replica; null if there was none.
     pub replica: Option<String>,
+    /// What its measured requests came to, with a workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<FlowWorkload>,
 }
 
 /// The distribution of a delay, milliseconds.
@@ -272,6 +279,9 @@ impl Summary {
                 text.push_str(&format!(", {} lost on the link", link.error_losses));
             }
             text.push('\n');
+        }
+        if let Some(workload) = &self.workload {
+            text.push_str(&workload.table());
         }
         if let Some(jain) = self.fairness.jain {
             text.push_str(&format!("Jain's fairness index {jain:.4}"));

@@ -13,7 +13,37 @@ pub enum Content {
     },
     /// Real bytes.
     Real(Vec<u8>),
+    /// The bytes of [`Content::synthetic`], made whenever they are read: no memory, however many
+    /// there are.
+    Generated(Generator),
 }
+
+/// What makes the bytes of synthetic content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Generator {
+    /// State of the first word.
+    start: u64,
+    size: u64,
+    eid: Eid,
+}
+
+impl Generator {
+    /// Appends the bytes `from..to`, which exist.
+    fn read(&self, from: u64, to: u64, out: &mut Vec<u8>) {
+        let mut at = from;
+        while at < to {
+            let word = split_mix(self.start.wrapping_add(at / WORD)).to_be_bytes();
+            let end = (at / WORD + 1) * WORD;
+            let end = end.min(to);
+            let first = (at % WORD) as usize;
+            out.extend_from_slice(&word[first..first + (end - at) as usize]);
+            at = end;
+        }
+    }
+}
+
+/// Bytes of a generated word.
+const WORD: u64 = 8;
 
 impl Content {
     /// Pseudo-random bytes, the same for the same seed (SplitMix64 of the 8-byte word's index,
@@ -26,11 +56,22 @@ impl Content {
         Content::Real(bytes)
     }
 
+    /// As [`Content::synthetic`], but made when it is read. Making it reads all of it once, for its
+    /// identifier.
+    pub fn generated(seed: u64, size: usize) -> Content {
+        Content::Generated(Generator {
+            start: split_mix(seed),
+            size: size as u64,
+            eid: Content::synthetic(seed, size).eid().unwrap_or_default(),
+        })
+    }
+
     /// Size in bytes.
     pub fn size(&self) -> u64 {
         match self {
             Content::Virtual { size } => *size,
             Content::Real(bytes) => bytes.len() as u64,
+            Content::Generated(generator) => generator.size,
         }
     }
 
@@ -53,6 +94,11 @@ impl Content {
                 out.extend_from_slice(range);
                 Sum::of(range)
             }
+            Content::Generated(generator) => {
+                let start = out.len();
+                generator.read(offset, offset + u64::from(length), out);
+                Sum::of(&out[start..])
+            }
         }
     }
 
@@ -61,6 +107,7 @@ impl Content {
         match self {
             Content::Virtual { .. } => None,
             Content::Real(bytes) => Some(Eid::of_content(bytes)),
+            Content::Generated(generator) => Some(generator.eid),
         }
     }
 }
@@ -73,4 +120,30 @@ fn split_mix(index: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What is made on demand is what would have been kept, in any piece.
+        #[test]
+        fn generated_content_is_synthetic_content(
+            seed: u64, size in 1usize..5000, from in 0u64..5000, length in 0u32..3000,
+        ) {
+            let (kept, made) = (Content::synthetic(seed, size), Content::generated(seed, size));
+            prop_assert_eq!(kept.eid(), made.eid());
+            prop_assert_eq!(kept.size(), made.size());
+            let n = kept.available(from, length);
+            prop_assert_eq!(n, made.available(from, length));
+            let (mut a, mut b) = (vec![1], vec![1]);
+            if n > 0 {
+                let sums = (kept.read(from, n, &mut a), made.read(from, n, &mut b));
+                prop_assert_eq!(sums.0, sums.1);
+            }
+            prop_assert_eq!(a, b);
+        }
+    }
 }

@@ -34,9 +34,10 @@ impl Replica {
         eid
     }
 
-    /// Adds `size` pseudo-random bytes; the NDC's EID is their hash.
+    /// Adds `size` pseudo-random bytes, which are made anew for each answer; the NDC's EID is their
+    /// hash.
     pub fn add_synthetic(&mut self, seed: u64, size: usize) -> Eid {
-        let content = Content::synthetic(seed, size);
+        let content = Content::generated(seed, size);
         let eid = content.eid().unwrap_or_default();
         self.contents.insert(eid, content);
         eid

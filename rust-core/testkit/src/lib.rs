@@ -27,7 +27,7 @@ mod spec;
 
 pub use link::LinkSpec;
 pub use record::{FlowRun, LinkRun, Run, Series, convergence_time, jain};
-pub use spec::{Buffer, Change, Flow, Net, ReplicaSpec};
+pub use spec::{Buffer, Change, Flow, Manager, Net, ReplicaSpec};
 
 use ferrocc::units::Duration;
 

@@ -3,7 +3,8 @@
 
 use crate::prng::Prng;
 use crate::record::LinkRun;
-use crate::spec::Buffer;
+use crate::spec::{Buffer, Manager};
+use ferrocc::aqm::{self, Aqm, Verdict};
 use ferrocc::units::{Bytes, Duration, Instant, Rate};
 use std::collections::VecDeque;
 
@@ -17,6 +18,8 @@ pub struct LinkSpec {
     pub delay: Duration,
     /// Most that may wait in each band, the packet that is being sent not counted.
     pub buffer: Buffer,
+    /// What manages the second band; none drops what finds it full.
+    pub aqm: Option<Manager>,
     /// Whether expedited packets are served first.
     pub priority: bool,
     /// Probability that a packet is lost.
@@ -38,6 +41,7 @@ impl LinkSpec {
             rate,
             delay,
             buffer,
+            aqm: None,
             priority: true,
             loss: 0.0,
             duplicate: 0.0,
@@ -54,6 +58,10 @@ pub trait Carried {
     fn size(&self) -> Bytes;
     /// Whether it goes into the first band.
     fn expedited(&self) -> bool;
+    /// Whether it is DATA, which can carry a mark.
+    fn is_data(&self) -> bool;
+    /// Sets the congestion mark of DATA.
+    fn mark(&mut self);
 }
 
 /// Where a packet goes from the transmitter: nowhere, or to the other end at these times.
@@ -70,6 +78,7 @@ pub struct Link<P> {
     /// Limits in bytes and packets, resolved from the buffer.
     limit: Limit,
     bands: [Band<P>; 2],
+    aqm: Option<Managed>,
     sending: Option<P>,
     last_arrival: Instant,
     pub run: LinkRun,
@@ -77,8 +86,70 @@ pub struct Link<P> {
 
 #[derive(Debug)]
 struct Band<P> {
-    queue: VecDeque<P>,
+    /// Packets with their time of arrival.
+    queue: VecDeque<(Instant, P)>,
     bytes: Bytes,
+}
+
+impl<P: Carried> Band<P> {
+    fn pop(&mut self) -> Option<(Instant, P)> {
+        let (since, packet) = self.queue.pop_front()?;
+        self.bytes -= packet.size();
+        Some((since, packet))
+    }
+
+    fn view(&self) -> aqm::Queue {
+        aqm::Queue {
+            packets: self.queue.len() as u64,
+            bytes: self.bytes,
+        }
+    }
+}
+
+/// An AQM with its draws: those that it does not use are kept.
+#[derive(Debug)]
+struct Managed {
+    aqm: Box<dyn Aqm>,
+    prng: Prng,
+    draw: f64,
+}
+
+/// Keeps an AQM's draws apart from those of losses and jitter, which must not move with it.
+const AQM_SEED: u64 = 0x41_51_4d;
+
+impl Managed {
+    fn new(manager: &Manager, spec: &LinkSpec, limit: Limit) -> Managed {
+        let setup = aqm::Setup {
+            limit: match limit {
+                Limit::Packets(n) => aqm::Limit::Packets(n),
+                Limit::Bytes(n) => aqm::Limit::Bytes(n),
+            },
+            link_rate: spec.rate,
+            link_delay: spec.delay,
+        };
+        let aqm = aqm::registry::build(&manager.name, &setup, &manager.params)
+            .unwrap_or_else(|e| panic!("{e}"));
+        let mut prng = Prng::new(AQM_SEED);
+        let draw = prng.uniform();
+        Managed { aqm, prng, draw }
+    }
+
+    fn decide(&mut self, ask: impl FnOnce(&mut dyn Aqm, f64) -> aqm::Decision) -> Verdict {
+        let decision = ask(self.aqm.as_mut(), self.draw);
+        if decision.draw_used {
+            self.draw = self.prng.uniform();
+        }
+        decision.verdict
+    }
+}
+
+fn view<P: Carried>(packet: &P, enqueued: Instant) -> aqm::Packet {
+    aqm::Packet {
+        size: packet.size(),
+        enqueued,
+        icn_data: packet.is_data(),
+        ect: false,
+    }
 }
 
 /// How much may wait.
@@ -94,10 +165,12 @@ impl<P: Carried> Link<P> {
             queue: VecDeque::new(),
             bytes: Bytes::ZERO,
         };
+        let aqm = spec.aqm.as_ref().map(|m| Managed::new(m, &spec, limit));
         Link {
             spec,
             limit,
             bands: [band(), band()],
+            aqm,
             sending: None,
             last_arrival: Instant::ZERO,
             run: LinkRun::default(),
@@ -108,36 +181,68 @@ impl<P: Carried> Link<P> {
     #[must_use]
     pub fn enqueue(&mut self, now: Instant, packet: P) -> Option<Instant> {
         self.run.arrivals += 1;
-        if self.sending.is_none() {
+        let expedited = packet.expedited() && self.spec.priority;
+        let managed = self.aqm.is_some() && !expedited;
+        if self.sending.is_none() && !managed {
             return Some(self.send(now, packet));
         }
-        let band = &mut self.bands[usize::from(!(packet.expedited() && self.spec.priority))];
-        let full = match self.limit {
-            Limit::Packets(n) => band.queue.len() as u64 >= n,
-            Limit::Bytes(n) => band.bytes + packet.size() > n,
+        let band = &mut self.bands[usize::from(!expedited)];
+        let packet = match &mut self.aqm {
+            Some(managed) if !expedited => {
+                let (seen, queue) = (view(&packet, now), band.view());
+                let verdict = managed.decide(|aqm, u| aqm.on_enqueue(now, &seen, &queue, u));
+                carry_out(verdict, packet, &mut self.run)
+            }
+            _ => {
+                let full = match self.limit {
+                    Limit::Packets(n) => band.queue.len() as u64 >= n,
+                    Limit::Bytes(n) => band.bytes + packet.size() > n,
+                };
+                self.run.drops += u64::from(full);
+                (!full).then_some(packet)
+            }
         };
-        if full {
-            self.run.drops += 1;
-            return None;
-        }
+        let packet = packet?;
         band.bytes += packet.size();
-        band.queue.push_back(packet);
+        band.queue.push_back((now, packet));
+        let done = match self.sending {
+            Some(_) => None,
+            None => self.send_next(now),
+        };
         self.note_queue(now);
-        None
+        done
     }
 
     /// The transmitter has sent its packet: that packet, and when the next one will have been sent.
     #[must_use]
     pub fn sent(&mut self, now: Instant) -> (P, Option<Instant>) {
         let sent = self.sending.take().expect("the transmitter was busy");
-        let next = self.bands.iter_mut().find_map(|band| {
-            let packet = band.queue.pop_front()?;
-            band.bytes -= packet.size();
-            Some(packet)
-        });
-        let done = next.map(|packet| self.send(now, packet));
+        let done = self.send_next(now);
         self.note_queue(now);
         (sent, done)
+    }
+
+    /// Sends the next packet that waits and may go, if there is one.
+    fn send_next(&mut self, now: Instant) -> Option<Instant> {
+        let [first, second] = &mut self.bands;
+        let mut next = first.pop().map(|(_, packet)| packet);
+        while next.is_none() {
+            let Some((since, packet)) = second.pop() else {
+                if let Some(managed) = &mut self.aqm {
+                    managed.aqm.on_empty(now);
+                }
+                return None;
+            };
+            next = match &mut self.aqm {
+                Some(managed) => {
+                    let (seen, queue) = (view(&packet, since), second.view());
+                    let verdict = managed.decide(|aqm, u| aqm.on_dequeue(now, &seen, &queue, u));
+                    carry_out(verdict, packet, &mut self.run)
+                }
+                None => Some(packet),
+            };
+        }
+        next.map(|packet| self.send(now, packet))
     }
 
     /// What becomes of a packet that has just been sent.
@@ -192,6 +297,22 @@ impl<P: Carried> Link<P> {
     }
 }
 
+/// Drops or marks a packet, or leaves it as it is.
+fn carry_out<P: Carried>(verdict: Verdict, mut packet: P, run: &mut LinkRun) -> Option<P> {
+    match verdict {
+        Verdict::Pass => Some(packet),
+        Verdict::Mark(..) => {
+            run.marks += 1;
+            packet.mark();
+            Some(packet)
+        }
+        Verdict::Drop(_) => {
+            run.drops += 1;
+            None
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,6 +326,12 @@ mod tests {
         }
         fn expedited(&self) -> bool {
             self.1
+        }
+        fn is_data(&self) -> bool {
+            true
+        }
+        fn mark(&mut self) {
+            self.0 = "marked";
         }
     }
 
@@ -248,6 +375,40 @@ mod tests {
             .run
             .utilisation(Duration::ZERO, Duration::from_millis(10));
         assert_eq!(busy, 0.4);
+    }
+
+    /// CoDel that marks: a queue that lasts is marked by its sojourn time, then loses a packet.
+    #[test]
+    fn an_aqm_marks_and_drops() {
+        let mut spec = link(Limit::Packets(2)).spec;
+        spec.aqm = Some(Manager::new("ecd"));
+        let mut link = Link::new(spec, Limit::Packets(50));
+        let t = Instant::from_millis;
+        let mut sent = Vec::new();
+        assert_eq!(link.enqueue(t(0), P("x", false)), Some(t(1)));
+        // 20 packets of a millisecond each wait all the time: 20 ms, beyond certainty at 12.5 ms.
+        for _ in 0..20 {
+            assert_eq!(link.enqueue(t(0), P("x", false)), None);
+        }
+        for ms in 1..=150 {
+            sent.push(link.sent(t(ms)).0.0);
+            let _ = link.enqueue(t(ms), P("x", false));
+        }
+        let marks = sent.iter().filter(|name| **name == "marked").count() as u64;
+        assert_eq!(sent[..5], ["x"; 5]);
+        assert!(sent[14..100].iter().all(|name| *name == "marked"));
+        assert!(
+            (link.run.marks - marks) <= 1,
+            "{} and {marks}",
+            link.run.marks
+        );
+        assert_eq!(link.run.drops, 1, "after 100 ms above the target");
+        // On an idle link with nothing waiting nothing happens.
+        let mut spec = link.spec.clone();
+        spec.aqm = Some(Manager::new("codel"));
+        let mut link = Link::new(spec, Limit::Packets(1));
+        assert_eq!(link.enqueue(t(7), P("x", false)), Some(t(8)));
+        assert_eq!(link.sent(t(8)), (P("x", false), None));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use ferrocc::transport::{
     Datagram, Output, Receiver, ReceiverConfig, ReceiverOptions, Replica, Step, TxPacket,
 };
 use ferrocc::units::{Bytes, Duration, Instant, Rate};
-use ferrocc::wire::{Eid, UNBOUNDED};
+use ferrocc::wire::{Eid, UNBOUNDED, set_mark};
 
 /// Length of an IPv4 header without options.
 const IPV4_LEN: usize = 20;
@@ -26,16 +26,18 @@ struct Packet {
     payload_len: u32,
     payload: Vec<u8>,
     expedited: bool,
+    is_data: bool,
 }
 
 impl Packet {
-    fn new(flow: usize, output: &Output, tx: &TxPacket) -> Packet {
+    fn new(flow: usize, output: &Output, tx: &TxPacket, is_data: bool) -> Packet {
         Packet {
             flow,
             header: output.header(tx).to_vec(),
             payload_len: tx.payload_len,
             payload: output.payload(tx).to_vec(),
             expedited: tx.expedited,
+            is_data,
         }
     }
 }
@@ -47,6 +49,14 @@ impl Carried for Packet {
 
     fn expedited(&self) -> bool {
         self.expedited
+    }
+
+    fn is_data(&self) -> bool {
+        self.is_data
+    }
+
+    fn mark(&mut self) {
+        assert!(set_mark(&mut self.header), "only DATA can be marked");
     }
 }
 
@@ -221,7 +231,7 @@ impl Simulation {
         let clock_ns = spec.clock_ns(self.now);
         let output = self.replicas[replica].on_request(clock_ns, &req.header);
         for tx in &output.packets {
-            let packet = Packet::new(req.flow, output, tx);
+            let packet = Packet::new(req.flow, output, tx, true);
             self.events
                 .add(self.now + spec.extra_delay, Event::Enqueue(way, packet));
         }
@@ -249,8 +259,10 @@ impl Simulation {
         let at = self.now + endpoint.flow.extra_delay;
         let output = endpoint.receiver.output();
         for tx in &output.packets {
-            self.events
-                .add(at, Event::Enqueue(way, Packet::new(flow, output, tx)));
+            self.events.add(
+                at,
+                Event::Enqueue(way, Packet::new(flow, output, tx, false)),
+            );
         }
     }
 
@@ -349,6 +361,7 @@ impl Endpoint {
             phase: Series::default(),
             bandwidth_mbps: Series::default(),
             pacing_gain: Series::default(),
+            alpha: Series::default(),
             step: receiver.step(),
             stats: receiver.stats().clone(),
         };
@@ -435,6 +448,9 @@ impl Endpoint {
         }
         if let Some(gain) = step.snapshot.pacing_gain {
             run.pacing_gain.push(now, gain);
+        }
+        if let Some(alpha) = step.snapshot.alpha {
+            run.alpha.push(now, alpha);
         }
         if step.completed && run.completed.is_none() {
             run.completed = Some(now - Instant::ZERO);

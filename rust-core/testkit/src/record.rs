@@ -134,8 +134,10 @@ pub struct LinkRun {
     pub(crate) busy: Bins,
     /// Packets that came to the queue.
     pub arrivals: u64,
-    /// Packets that found it full.
+    /// Packets that found it full or were dropped by its AQM.
     pub drops: u64,
+    /// Packets that its AQM marked.
+    pub marks: u64,
     /// Packets whose sending began.
     pub sent: u64,
     /// Packets lost behind the transmitter.
@@ -178,6 +180,8 @@ pub struct FlowRun {
     pub bandwidth_mbps: Series,
     /// The controller's pacing gain.
     pub pacing_gain: Series,
+    /// ECD's degree of congestion.
+    pub alpha: Series,
     /// The engine's last step.
     pub step: Step,
     /// The engine's counters.

@@ -21,6 +21,29 @@ pub enum Buffer {
     Bdp(f64),
 }
 
+/// Active queue management of a link.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Manager {
+    pub(crate) name: String,
+    pub(crate) params: Value,
+}
+
+impl Manager {
+    /// The algorithm of this name with its default parameters.
+    pub fn new(name: &str) -> Manager {
+        Manager {
+            name: name.to_string(),
+            params: Value::Object(serde_json::Map::new()),
+        }
+    }
+
+    /// Parameters of the algorithm, a JSON object.
+    pub fn params(mut self, params: Value) -> Manager {
+        self.params = params;
+        self
+    }
+}
+
 /// A place that serves content.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ReplicaSpec {
@@ -201,6 +224,12 @@ impl Net {
     /// Buffer of the bottleneck, both ways.
     pub fn buffer(mut self, buffer: Buffer) -> Net {
         (self.data.buffer, self.req.buffer) = (buffer, buffer);
+        self
+    }
+
+    /// Active queue management at the bottleneck, both ways.
+    pub fn aqm(mut self, manager: Manager) -> Net {
+        (self.data.aqm, self.req.aqm) = (Some(manager.clone()), Some(manager));
         self
     }
 

@@ -1,11 +1,11 @@
-//! Trajectories of Copa and Copa-ICN with default parameters, pinned bit for bit: an option that is
-//! added must not move what is measured without it. Both controllers only add, multiply and divide,
-//! so that the numbers are the same on every machine.
+//! Trajectories of Copa, Copa-ICN and ECD with default parameters, pinned bit for bit: an option that
+//! is added must not move what is measured without it. These controllers only add, multiply and
+//! divide, so that the numbers are the same on every machine.
 //!
 //! A change of the behaviour itself changes these numbers on purpose: `-- --nocapture` prints the
 //! new ones.
 
-use ferrocc_testkit::{Buffer, Change, Flow, Net, ReplicaSpec, Run, ms, secs};
+use ferrocc_testkit::{Buffer, Change, Flow, Manager, Net, ReplicaSpec, Run, ms, secs};
 
 /// FNV-1a over every change of every flow's window and outstanding packets.
 fn fingerprint(run: &Run) -> u64 {
@@ -27,9 +27,9 @@ fn fingerprint(run: &Run) -> u64 {
 }
 
 /// Situations that take a controller through all of its rules.
-fn networks() -> Vec<(&'static str, Net, u64)> {
+fn networks(controller: &str) -> Vec<(&'static str, Net, u64)> {
     let deep = || Net::topo1().rtprop(ms(50)).buffer(Buffer::Bdp(2.0));
-    vec![
+    let mut networks = vec![
         ("plain", Net::topo1(), 12),
         ("deep", deep().rate_mbps(50.0), 12),
         (
@@ -60,7 +60,11 @@ fn networks() -> Vec<(&'static str, Net, u64)> {
                 ),
             6,
         ),
-    ]
+    ];
+    if controller == "ecd" {
+        networks.push(("marks", deep().aqm(Manager::new("ecd")), 8));
+    }
+    networks
 }
 
 /// Two flows, the second two seconds later.
@@ -72,7 +76,7 @@ fn run(controller: &str, net: Net, until: u64) -> Run {
 
 #[test]
 fn default_trajectories_do_not_move() {
-    let expected: [(&str, &str, u64); 10] = [
+    let expected: [(&str, &str, u64); 16] = [
         ("copa", "plain", 0xe2cf_a931_5b38_5bad),
         ("copa", "deep", 0x3bca_1fe2_649d_38e3),
         ("copa", "loss", 0x6ee3_2409_e139_9066),
@@ -83,11 +87,17 @@ fn default_trajectories_do_not_move() {
         ("copa-icn", "loss", 0x0203_289b_0fde_d3c4),
         ("copa-icn", "outage", 0x6653_a532_df29_8fca),
         ("copa-icn", "switch", 0x69e9_5822_ccb4_e05e),
+        ("ecd", "plain", 0x14e5_6f8a_f713_af04),
+        ("ecd", "deep", 0x6579_e8a2_d448_a6fc),
+        ("ecd", "loss", 0xd103_f13e_8a6b_3b2f),
+        ("ecd", "outage", 0xbec5_78c7_7d8c_dffe),
+        ("ecd", "switch", 0x1f59_27b4_e3c2_7b62),
+        ("ecd", "marks", 0x0f65_c9de_581f_6364),
     ];
-    let seen: Vec<_> = ["copa", "copa-icn"]
+    let seen: Vec<_> = ["copa", "copa-icn", "ecd"]
         .into_iter()
         .flat_map(|c| {
-            networks()
+            networks(c)
                 .into_iter()
                 .map(move |(name, net, until)| (c, name, fingerprint(&run(c, net, until))))
         })

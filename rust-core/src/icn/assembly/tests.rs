@@ -52,7 +52,7 @@ fn feed(
 fn bytes_of(content: Content) -> Vec<u8> {
     match content {
         Content::Real(bytes) => bytes,
-        Content::Virtual { .. } => panic!("virtual content"),
+        other => panic!("{other:?} is not real"),
     }
 }
 

@@ -4,7 +4,7 @@ use super::{millis, secs, within};
 use crate::icn::ClientOptions;
 use crate::scenario::error::{Error, shown};
 use crate::scenario::model::{Fault, Replica, Scenario};
-use crate::scenario::nodes::{Nodes, ReceiverNode};
+use crate::scenario::nodes::{Nodes, ReceiverNode, replica_name};
 use crate::scenario::registry;
 use crate::units::{Bytes, Duration, Rate};
 use std::collections::{BTreeMap, BTreeSet};
@@ -98,9 +98,10 @@ fn replicas(s: &mut Scenario) -> Result<(), Error> {
         };
     }
     let flows: BTreeSet<&str> = s.flows.iter().filter_map(|f| f.name.as_deref()).collect();
+    let only = replica_name(&s.topology.kind);
     let list = s.replicas.get_or_insert_with(|| {
         vec![Replica {
-            name: "RN".to_owned(),
+            name: only.to_owned(),
             ..Replica::default()
         }]
     });
@@ -115,7 +116,7 @@ fn replicas(s: &mut Scenario) -> Result<(), Error> {
     for (i, replica) in list.iter_mut().enumerate() {
         let at = |field: &str| format!("replicas[{i}].{field}");
         if replica.name.is_empty() {
-            replica.name = format!("RN{}", i + 1);
+            replica.name = format!("{only}{}", i + 1);
         }
         super::flows::name(&at("name"), &replica.name)?;
         if !names.insert(replica.name.clone()) {
@@ -142,13 +143,21 @@ fn replicas(s: &mut Scenario) -> Result<(), Error> {
 
 fn caches(s: &mut Scenario) -> Result<(), Error> {
     let c = &mut s.caches;
-    for (i, router) in c.at.iter_mut().enumerate() {
+    let routers = registry::routers(&s.topology.kind);
+    let all = || routers.iter().map(|r| r.name.to_owned());
+    let at = c.at.get_or_insert_with(|| match s.topology.kind.as_str() {
+        "line" => all().collect(),
+        _ => all().take(1).collect(),
+    });
+    for (i, router) in at.iter_mut().enumerate() {
         let field = format!("caches.at[{i}]");
-        let entry = registry::select(&field, "router", registry::ROUTERS, router)?;
+        let entry = registry::select(&field, "router", routers, router)?;
         *router = entry.name.to_owned();
     }
-    if c.enabled && (c.at.is_empty() || c.at.len() == 2 && c.at[0] == c.at[1] || c.at.len() > 2) {
-        let problem = "each router at most once, and at least one (accepted: IR1, IR2)";
+    let different: BTreeSet<&String> = at.iter().collect();
+    if c.enabled && (at.is_empty() || different.len() != at.len()) {
+        let list = all().collect::<Vec<_>>().join(", ");
+        let problem = format!("each router at most once, and at least one (accepted: {list})");
         return Err(Error::new("caches.at", problem));
     }
     within(

@@ -115,8 +115,8 @@ pub struct Fault {
 pub struct Caches {
     /// Whether there are any.
     pub enabled: bool,
-    /// Which routers: `IR1`, `IR2`.
-    pub at: Vec<String>,
+    /// Which routers: `IR1`, `IR2`; `R1`, `R2`, `R3` of the line. Default: IR1, all of the line.
+    pub at: Option<Vec<String>>,
     /// Most content of each, complete or not.
     pub capacity: SizeText,
     /// Time without anything new after which an incomplete NDC is given up.
@@ -127,7 +127,7 @@ impl Default for Caches {
     fn default() -> Caches {
         Caches {
             enabled: false,
-            at: vec!["IR1".to_owned()],
+            at: None,
             // 100 NDCs of 2 MB (the early-congestion-detection paper).
             capacity: SizeText(Bytes::new(200_000_000)),
             timeout: TimeText(Duration::from_secs(10)),

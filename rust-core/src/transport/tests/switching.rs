@@ -374,7 +374,7 @@ proptest! {
     /// hear of the present path only, and the transfer ends.
     #[test]
     fn any_interleaving_of_replicas_delivers_each_byte_once(
-        controller in prop::sample::select(vec!["fixed", "newreno", "cubic", "bbr", "copa", "copa-icn"]),
+        controller in prop::sample::select(vec!["fixed", "newreno", "cubic", "bbr", "copa", "copa-icn", "ecd"]),
         size in 1u64..120_000,
         quantum_units in 0u16..6,
         buffer_units in prop::option::of(2u64..20),
