@@ -1,6 +1,7 @@
 //! The command line from end to end, without the simulator.
 
 mod network;
+mod tcp;
 
 use super::*;
 use ferrocc::scenario::quantity::Buffer;
@@ -306,8 +307,8 @@ fn bad_input_is_told_in_one_line() {
          (accepted: none; recoveries are for tcp)"
     );
     assert_eq!(
-        base("--transport=tcp"),
-        "flows[0].transport (--transport): \"tcp\" is not available in this version (accepted: icn)"
+        base("--transport=udp"),
+        "flows[0].transport (--transport): unknown transport \"udp\" (accepted: icn, tcp)"
     );
     assert_eq!(
         base("--aqm=codel"),

@@ -47,6 +47,22 @@ pub fn schema() -> Value {
         .flat_map(|c| c.aliases.iter().copied().chain([c.name]))
         .collect();
     variants.insert(0, json!({ "enum": names }));
+    variants.push(json!({
+        "title": "ns3",
+        "description": "ns-3's own TCP congestion control, for the tcp transport",
+        "anyOf": [
+            { "type": "string", "pattern": "^ns3::[A-Za-z0-9_:]+$" },
+            {
+                "type": "object",
+                "properties": {
+                    "name": { "const": "ns3" },
+                    "type": { "type": "string", "description": "a TypeId, such as TcpCubic" },
+                },
+                "required": ["name", "type"],
+                "additionalProperties": false,
+            },
+        ],
+    }));
     defs.insert(
         "Controller".to_owned(),
         json!({ "description": "a congestion controller", "anyOf": variants }),
