@@ -41,6 +41,10 @@ pub(super) fn check(s: &mut Scenario, packet: Bytes, links: &Links) -> Result<()
         let problem = format!("{count} flows over tcp are too many (accepted: 0..{MAX_FLOWS})");
         return Err(Error::new("flows", problem));
     }
+    if s.workload.is_some() {
+        let problem = "a workload is made of flows over icn (accepted with tcp: null)";
+        return Err(Error::new("workload", problem));
+    }
     if count == s.flows.len() {
         without_icn(s)?;
     }
