@@ -46,7 +46,7 @@ def test_tcp_and_icn_share_a_link(mixed):
         assert flow["retransmissions"] == flow["losses"]
     assert icn["marks"] == 0
     # The same IP packets: 20 B of IP, 20 B of TCP, 1318 B.
-    assert summary["config"]["tcp"]["mss"] == "1318 B"
+    assert summary["config"]["tcp"]["mss"] == "1.318 kB"
 
 
 def test_the_time_series_have_rows_of_tcp(mixed):

@@ -93,7 +93,7 @@ fn what_tcp_cannot_do_is_told_in_one_line() {
         ),
         (
             vec!["--set=tcp.mss=1461B"],
-            "tcp.mss (--set): 1461 B is out of range (accepted: 100 B..1460 B, what fits into the \
+            "tcp.mss (--set): 1.461 kB is out of range (accepted: 100 B..1460 B, what fits into the \
              links' packets)",
         ),
         (
@@ -102,7 +102,7 @@ fn what_tcp_cannot_do_is_told_in_one_line() {
         ),
         (
             vec!["--set=tcp.buffer=2GiB"],
-            "tcp.buffer (--set): 2 GiB is out of range (accepted: two segments of 1318 B..1 GiB)",
+            "tcp.buffer (--set): 2 GiB is out of range (accepted: two segments of 1.318 kB..1 GiB)",
         ),
         (
             vec!["--verify"],
