@@ -22,6 +22,12 @@ class ScenarioTransfer
     ScenarioTransfer(const ScenarioTransfer&) = delete;
     ScenarioTransfer& operator=(const ScenarioTransfer&) = delete;
 
+    /// Its receiver node has another router and another address. TCP has no answer to that: its
+    /// connection breaks.
+    virtual void NotifyMove()
+    {
+    }
+
     /// Writes a row, if it goes on.
     virtual void Sample() = 0;
 

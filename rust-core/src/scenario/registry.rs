@@ -142,7 +142,11 @@ pub const TRANSPORTS: &[Entry] = &[
         "receiver-driven ICN transport over IP",
         "Copa-ICN paper, section 3",
     ),
-    has("tcp", "ns-3's TCP, bulk data from the replica node", "RFC 9293"),
+    has(
+        "tcp",
+        "ns-3's TCP, bulk data from the replica node",
+        "RFC 9293",
+    ),
 ];
 
 /// AQMs of the bottleneck's best-effort band.

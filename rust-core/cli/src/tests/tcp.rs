@@ -6,11 +6,20 @@ const TCP: &str = "--transport=tcp";
 
 #[test]
 fn options_are_filled_in_from_the_network() {
-    let cell = single(&[BASE, TCP, "--controller=cubic", "--buffer=200p", "--rtprop=6ms"]);
+    let cell = single(&[
+        BASE,
+        TCP,
+        "--controller=cubic",
+        "--buffer=200p",
+        "--rtprop=6ms",
+    ]);
     let tcp = cell.scenario.tcp.unwrap();
     // The IP packet of 1250 B of DATA has 1358 B.
     assert_eq!(tcp.mss.unwrap().0, Bytes::new(1318));
-    assert_eq!((tcp.sack, tcp.delayed_ack, tcp.initial_window), (true, 2, 10));
+    assert_eq!(
+        (tcp.sack, tcp.delayed_ack, tcp.initial_window),
+        (true, 2, 10)
+    );
     // Path (the mean delay of reordered packets included) and queue eight times, and 1 MB.
     let window = 20_000_000 / 8 * 16 / 1000 + 200 * 1358;
     assert_eq!(tcp.buffer.unwrap().0, Bytes::new(8 * window + 1_000_000));
@@ -33,7 +42,12 @@ fn a_scenario_without_tcp_has_no_options_of_it() {
 
 #[test]
 fn a_resolved_scenario_with_tcp_resolves_to_itself() {
-    let args = [BASE, TCP, "--controller=ns3::TcpCubic", "--set=tcp.sack=false"];
+    let args = [
+        BASE,
+        TCP,
+        "--controller=ns3::TcpCubic",
+        "--set=tcp.sack=false",
+    ];
     let first = parse(&args).unwrap();
     let text = serde_json::to_value(&first.cells[0].scenario).unwrap();
     let again = ferrocc::scenario::resolve("again", text, &[], &library::Embedded).unwrap();
@@ -101,8 +115,8 @@ fn what_tcp_cannot_do_is_told_in_one_line() {
             "tcp.delayed_ack (--set): 0 is out of range (accepted: 1..100 segments)",
         ),
         (
-            vec!["--set=tcp.buffer=2GiB"],
-            "tcp.buffer (--set): 2 GiB is out of range (accepted: two segments of 1.318 kB..1 GiB)",
+            vec!["--set=tcp.buffer=2GB"],
+            "tcp.buffer (--set): 2 GB is out of range (accepted: two segments of 1.318 kB..1 GiB)",
         ),
         (
             vec!["--verify"],
@@ -117,12 +131,19 @@ fn what_tcp_cannot_do_is_told_in_one_line() {
         all.extend(&args);
         let told = error(&all);
         let (field, problem) = expected.split_once(' ').unwrap();
-        assert!(told.starts_with(field.trim_end_matches(':')), "{args:?}: {told}");
+        assert!(
+            told.starts_with(field.trim_end_matches(':')),
+            "{args:?}: {told}"
+        );
         let problem = problem.split_once("): ").map_or(problem, |(_, p)| p);
         assert!(told.ends_with(problem), "{args:?}: {told}");
         assert!(!told.contains('\n'));
     }
     assert!(error(&[BASE, "--controller=ns3::TcpCubic"]).contains("is for the tcp transport"));
-    let faults = error(&["--scenario=smoke/names-dead-replica", TCP, "--set=flows[*].switches=null"]);
+    let faults = error(&[
+        "--scenario=smoke/names-dead-replica",
+        TCP,
+        "--set=flows[*].switches=null",
+    ]);
     assert!(faults.contains("over tcp"), "{faults}");
 }

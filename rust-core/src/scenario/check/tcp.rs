@@ -132,9 +132,7 @@ fn enough(s: &Scenario, packet: Bytes, links: &Links) -> Bytes {
         Buffer::Bytes(n) => n.get(),
         Buffer::Bdp(_) => 0,
     };
-    let window = (bottleneck.rate.0 * round_trip)
-        .get()
-        .saturating_add(queue);
+    let window = (bottleneck.rate.0 * round_trip).get().saturating_add(queue);
     let buffer = window
         .saturating_mul(BUFFER_WINDOWS)
         .saturating_add(LEAST_BUFFER);
@@ -199,9 +197,7 @@ pub(super) fn ns3_controller(
     }
     let name = match (written_out, given.params.get(TYPE)) {
         (Some(name), _) => name,
-        (None, Some(serde_json::Value::String(name))) => {
-            name.strip_prefix(PREFIX).unwrap_or(name)
-        }
+        (None, Some(serde_json::Value::String(name))) => name.strip_prefix(PREFIX).unwrap_or(name),
         _ => {
             let problem = "no type is given (accepted: {\"name\": \"ns3\", \"type\": \"TcpCubic\"}, \
                            or any other congestion control of ns-3)";
