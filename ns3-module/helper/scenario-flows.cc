@@ -69,12 +69,10 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
                                                                 m_specs->tcp,
                                                                 index,
                                                                 start));
+            continue;
         }
-        else
-        {
-            m_flows.push_back(
-                std::make_unique<ScenarioFlow>(m_environment, flow, index, start, choices[index]));
-        }
+        m_flows.push_back(
+            std::make_unique<ScenarioFlow>(m_environment, flow, index, start, choices[index]));
     }
 }
 

@@ -22,7 +22,8 @@ class ScenarioTransfer
     ScenarioTransfer(const ScenarioTransfer&) = delete;
     ScenarioTransfer& operator=(const ScenarioTransfer&) = delete;
 
-    /// Its receiver node has another router and another address. Of no concern by default.
+    /// Its receiver node has another router and another address. TCP has no answer to that: its
+    /// connection breaks.
     virtual void NotifyMove()
     {
     }

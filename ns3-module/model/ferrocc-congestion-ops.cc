@@ -469,7 +469,8 @@ FerroccCongestionOps::CwndEvent(Ptr<TcpSocketState> tcb,
     else if (event == TcpSocketState::CA_EVENT_TX_START)
     {
         const auto verdict = m_impl->Get(*this, tcb).on_transmit_start(ToState(tcb));
-        if (HasCongControl() || tcb->m_congState == TcpSocketState::CA_OPEN)
+        // After a timeout a single segment leaves, whatever the controller says.
+        if (tcb->m_congState == TcpSocketState::CA_OPEN)
         {
             Impl::Apply(*this, tcb, verdict);
         }

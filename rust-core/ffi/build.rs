@@ -2,7 +2,7 @@
 //! `target/cxxbridge/`.
 
 fn main() {
-    const BRIDGES: [&str; 9] = [
+    const BRIDGES: [&str; 10] = [
         "src/aqm.rs",
         "src/icn.rs",
         "src/router.rs",

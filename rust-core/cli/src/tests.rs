@@ -2,6 +2,7 @@
 
 mod line;
 mod network;
+mod tcp;
 
 use super::*;
 use ferrocc::scenario::quantity::Buffer;
@@ -307,8 +308,8 @@ fn bad_input_is_told_in_one_line() {
          (accepted: none; recoveries are for tcp)"
     );
     assert_eq!(
-        base("--transport=tcp"),
-        "flows[0].transport (--transport): \"tcp\" is not available in this version (accepted: icn)"
+        base("--transport=udp"),
+        "flows[0].transport (--transport): unknown transport \"udp\" (accepted: icn, tcp)"
     );
     assert_eq!(
         base("--aqm=code"),

@@ -3,7 +3,7 @@
 use crate::library;
 use ferrocc::aqm::registry::AQMS;
 use ferrocc::cc::registry::CONTROLLERS;
-use ferrocc::scenario::registry::{Entry, RECOVERIES, missing_controllers};
+use ferrocc::scenario::registry::{Entry, RECOVERIES, TRANSPORTS, missing_controllers};
 use ferrocc::scenario::{Error, Plan};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -18,8 +18,13 @@ pub fn list() -> Result<String, Error> {
     let controllers = CONTROLLERS
         .iter()
         .map(|e| (e.name, with_reference(e.summary, e.reference)));
-    section(&mut text, "controllers", controllers);
+    let ns3 = (
+        "ns3::TYPE",
+        "ns-3's own congestion control, such as ns3::TcpCubic (transport tcp only)".to_owned(),
+    );
+    section(&mut text, "controllers", controllers.chain([ns3]));
     missing(&mut text, missing_controllers());
+    section(&mut text, "transports", entries(TRANSPORTS));
     section(&mut text, "recoveries", entries(RECOVERIES));
     let lacking = RECOVERIES.iter().filter(|e| !e.available);
     missing(&mut text, lacking.map(|e| e.name));

@@ -374,7 +374,11 @@ impl Hooks {
 
 fn new_meter(size_bytes: u64, real: bool, seed: u64) -> Box<Meter> {
     let meter = tcp::Meter::new((size_bytes > 0).then_some(size_bytes));
-    Box::new(Meter(if real { meter.with_content(seed) } else { meter }))
+    Box::new(Meter(if real {
+        meter.with_content(seed)
+    } else {
+        meter
+    }))
 }
 
 fn state(s: &MeterState) -> tcp::MeterState {
@@ -402,8 +406,7 @@ impl Meter {
     }
 
     fn on_arrival(&mut self, now_ns: u64, seq: u32, length: u32) {
-        self.0
-            .on_arrival(Instant::from_nanos(now_ns), seq, length);
+        self.0.on_arrival(Instant::from_nanos(now_ns), seq, length);
     }
 
     fn on_read(&mut self, length: u64, bytes: &[u8]) {
@@ -454,7 +457,10 @@ mod tests {
         let reno = rows.iter().find(|r| r.name == "newreno").unwrap();
         assert!(!reno.full_control);
         let beta = reno.parameters.iter().find(|p| p.name == "beta").unwrap();
-        assert_eq!((beta.attribute.as_str(), beta.initial.as_str()), ("Beta", "0.5"));
+        assert_eq!(
+            (beta.attribute.as_str(), beta.initial.as_str()),
+            ("Beta", "0.5")
+        );
         assert_eq!(beta.kind, ParameterKind::Number);
         for row in &rows {
             for p in &row.parameters {

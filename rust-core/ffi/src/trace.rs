@@ -278,13 +278,8 @@ impl RunWriter {
     fn sample_tcp(&mut self, flow: u32, now_ns: u64, meter: &mut Meter) {
         let step = meter.0.snapshot();
         let stats = meter.0.stats().clone();
-        self.0.sample_flow(
-            flow as usize,
-            at(now_ns),
-            &step,
-            &stats,
-            meter.0.flow_mut(),
-        );
+        self.0
+            .sample_flow(flow as usize, at(now_ns), &step, &stats, meter.0.flow_mut());
     }
 
     fn sample_link(&mut self, link: u32, now_ns: u64, c: &LinkCounters) {

@@ -197,7 +197,11 @@ pub const TRANSPORTS: &[Entry] = &[
         "receiver-driven ICN transport over IP",
         "Copa-ICN paper, section 3",
     ),
-    has("tcp", "ns-3's TCP, bulk data from the replica node", "RFC 9293"),
+    has(
+        "tcp",
+        "ns-3's TCP, bulk data from the replica node",
+        "RFC 9293",
+    ),
 ];
 
 /// How a TCP sender judges duplicate ACKs.

@@ -34,7 +34,26 @@ pub fn schema() -> Value {
         .as_object_mut()
         .expect("the model has named types");
 
-    let controller = algorithm("a congestion controller", controllers, defs);
+    let mut controller = algorithm("a congestion controller", controllers, defs);
+    let ns3 = json!({
+        "title": "ns3",
+        "description": "ns-3's own TCP congestion control, for the tcp transport",
+        "anyOf": [
+            { "type": "string", "pattern": "^ns3::[A-Za-z0-9_:]+$" },
+            {
+                "type": "object",
+                "properties": {
+                    "name": { "const": "ns3" },
+                    "type": { "type": "string", "description": "a TypeId, such as TcpCubic" },
+                },
+                "required": ["name", "type"],
+                "additionalProperties": false,
+            },
+        ],
+    });
+    if let Some(variants) = controller["anyOf"].as_array_mut() {
+        variants.push(ns3);
+    }
     defs.insert("Controller".to_owned(), controller);
     let mut aqm = algorithm("Active queue management.", aqms, defs);
     aqm["default"] = json!("drop-tail");

@@ -416,7 +416,10 @@ mod tests {
             let state = self.state();
             // On leaving recovery ns-3 counts all of the jump.
             self.window = self.hooks.on_increase(&state, 10).window;
-            assert_eq!(self.window, threshold, "what was sent before does not grow it");
+            assert_eq!(
+                self.window, threshold,
+                "what was sent before does not grow it"
+            );
             self.fill();
             threshold
         }

@@ -60,11 +60,11 @@ pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
             None => {
                 let field = at("controller");
                 let setup = if is_tcp { &over_tcp } else { &setup };
-                let resolved =
-                    match tcp::ns3_controller(&field, &flow.transport, &flow.controller)? {
-                        Some(resolved) => resolved,
-                        None => controller(&field, &flow.controller, setup)?,
-                    };
+                let resolved = match tcp::ns3_controller(&field, &flow.transport, &flow.controller)?
+                {
+                    Some(resolved) => resolved,
+                    None => controller(&field, &flow.controller, setup)?,
+                };
                 known.insert(key, resolved.clone());
                 resolved
             }

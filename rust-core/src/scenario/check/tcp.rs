@@ -41,6 +41,10 @@ pub(super) fn check(s: &mut Scenario, packet: Bytes, links: &Links) -> Result<()
         let problem = format!("{count} flows over tcp are too many (accepted: 0..{MAX_FLOWS})");
         return Err(Error::new("flows", problem));
     }
+    if s.workload.is_some() {
+        let problem = "a workload is made of flows over icn (accepted with tcp: null)";
+        return Err(Error::new("workload", problem));
+    }
     if count == s.flows.len() {
         without_icn(s)?;
     }
@@ -128,9 +132,7 @@ fn enough(s: &Scenario, packet: Bytes, links: &Links) -> Bytes {
         Buffer::Bytes(n) => n.get(),
         Buffer::Bdp(_) => 0,
     };
-    let window = (bottleneck.rate.0 * round_trip)
-        .get()
-        .saturating_add(queue);
+    let window = (bottleneck.rate.0 * round_trip).get().saturating_add(queue);
     let buffer = window
         .saturating_mul(BUFFER_WINDOWS)
         .saturating_add(LEAST_BUFFER);
@@ -195,9 +197,7 @@ pub(super) fn ns3_controller(
     }
     let name = match (written_out, given.params.get(TYPE)) {
         (Some(name), _) => name,
-        (None, Some(serde_json::Value::String(name))) => {
-            name.strip_prefix(PREFIX).unwrap_or(name)
-        }
+        (None, Some(serde_json::Value::String(name))) => name.strip_prefix(PREFIX).unwrap_or(name),
         _ => {
             let problem = "no type is given (accepted: {\"name\": \"ns3\", \"type\": \"TcpCubic\"}, \
                            or any other congestion control of ns-3)";
