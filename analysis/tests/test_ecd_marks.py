@@ -201,7 +201,7 @@ def _rewrite(run, factor, alpha, first, grows):
                 window *= factor
             row |= {"phase": "congestion-avoidance", "alpha": alpha}
             row["delivered_bytes"] = i * payload
-        rows.append(row | {"window_bytes": window * payload})
+        rows.append(row | {"window_bytes": window * payload, "rtt_ms": 3.0})
     pl.DataFrame(rows, schema=frame.schema | {"alpha": pl.Float64}).write_csv(path)
 
 

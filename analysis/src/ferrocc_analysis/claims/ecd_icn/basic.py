@@ -349,14 +349,14 @@ def goodput_panel(
 def _draw_e2(results: Results) -> Drawn:
     groups = by_label(runs_of(results, _FIVE))
     panels = [
-        goodput_panel(of[0], f"({letter}) {name_of(label)}", 0.5)
+        goodput_panel(of[0], f"({letter}) {name_of(label)}", 1.0)
         for letter, (label, of) in zip("abcde", groups.items(), strict=False)
     ]
     if not panels:
         return ()
     shown = [of[0] for of in groups.values()]
     figure = figures.curves(panels[:4], "Time (s)", "Goodput (Mbps)", shown[:4], share_x=True)
-    drawn = [("Goodput of five clients that come and go, means over 0.5 s, one run.", figure)]
+    drawn = [("Goodput of five clients that come and go, means over 1 s, one run.", figure)]
     drawn.append(("Fairness, steadiness and speed.", _bars_e2(groups)))
     return drawn
 
