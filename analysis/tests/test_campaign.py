@@ -207,6 +207,16 @@ def test_packets_of_a_workload_are_those_of_its_ndcs():
     assert cost.packets(CONFIG | {"workload": None}) == cost.packets(CONFIG)
 
 
+def test_a_line_of_routers_is_slower_until_something_was_learned(tmp_path):
+    model = CostModel.load(tmp_path / "costs.json")
+    cells = [
+        Cell("k", "s", "", (), CONFIG | {"topology": CONFIG["topology"] | {"kind": kind}})
+        for kind in ("topo-1", "line")
+    ]
+    plain, line = (model.cost_s(c) - cost.START_S for c in cells)
+    assert line == pytest.approx(2 * plain)
+
+
 def test_the_speed_is_learned_by_scenario(tmp_path):
     model = CostModel.load(tmp_path / "costs.json")
     assert model.packets_per_s("a") == cost.DEFAULT_PACKETS_PER_S

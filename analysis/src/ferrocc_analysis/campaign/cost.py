@@ -19,13 +19,16 @@ from .folder import write_atomically
 
 #: DATA packets over the bottleneck that a core simulates in a second before anything was learned.
 DEFAULT_PACKETS_PER_S: Final = 50_000.0
+#: The same through a line of routers with queue management, measured with ecd-icn/fig9 on such a
+#: core.
+LINE_PACKETS_PER_S: Final = 25_000.0
 #: Packets per core-second that are taken for learned; anything else in the file is damage.
 _SLOWEST: Final = 1.0
 _FASTEST: Final = 1e9
 #: Where that number is from, for people.
 DEFAULT_SOURCE: Final = (
-    "at 50,000 packets per core-second, measured with copa-icn/fig6a on one x86-64 core; nothing "
-    "was learned here yet"
+    "at 50,000 packets per core-second, measured with copa-icn/fig6a on one x86-64 core, 25,000 "
+    "through a line of routers; nothing was learned here yet"
 )
 #: What a run takes beside its packets: start of the process, writing of its files, seconds.
 START_S: Final = 0.05
@@ -94,7 +97,10 @@ class CostModel:
 
     def cost_s(self, cell: Cell) -> float:
         """Core-seconds that the run will take."""
-        return START_S + packets(cell.config) / self.packets_per_s(cell.scenario)
+        rate = self.packets_per_s(cell.scenario)
+        if not self.learned and _get(cell.config, "topology", "kind") == "line":
+            rate = LINE_PACKETS_PER_S
+        return START_S + packets(cell.config) / rate
 
     def total_s(self, cells: Iterable[Cell]) -> float:
         """Core-seconds that the runs will take together."""

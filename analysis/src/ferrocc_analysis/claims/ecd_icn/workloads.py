@@ -57,7 +57,8 @@ def _options(scenario: str, scale: Scale) -> tuple[str, ...]:
     if count is None:
         return ()
     given = (f"--set=workload.measured={count}", "--set=workload.warmup_mode=replay")
-    return (*given, _VERIFY) if scale is Scale.QUICK else given
+    verified = scale is Scale.QUICK and scenario in (FEW, MANY)
+    return (*given, _VERIFY) if verified else given
 
 
 def needs_by_count(scale: Scale) -> tuple[Need, ...]:
