@@ -4,6 +4,7 @@
 #include "ns3/double.h"
 #include "ns3/icn-binding-application.h"
 #include "ns3/icn-name-server-application.h"
+#include "ns3/icn-off-path-cache-application.h"
 #include "ns3/icn-receiver.h"
 #include "ns3/icn-replica-application.h"
 #include "ns3/icn-router-cache-application.h"
@@ -60,6 +61,8 @@ struct Line
         Time lifetime{Seconds(1)};           //!< The lifetime of lists in R1.
         bool second{false};                  //!< Whether there is another server, at R2.
         Time secondStart{MilliSeconds(0)};   //!< When it starts.
+        bool offPath{false};                 //!< Whether there is an off-path cache at R2.
+        std::string offPathPlacement{"lce"}; //!< Its placement.
         double loss{0};                      //!< Loss on each router link, both directions.
     };
 
@@ -99,6 +102,10 @@ struct Line
             {
                 AddRouter(setting, i);
             }
+        }
+        if (setting.offPath)
+        {
+            AddOffPathCache(setting);
         }
         for (uint32_t i = 0; i < setting.receivers; i++)
         {
@@ -189,6 +196,33 @@ struct Line
     }
 
     /**
+     * Adds a cache beside the path.
+     *
+     * @param setting What the network is like.
+     */
+    void AddOffPathCache(const Setting& setting)
+    {
+        LinkSpec access;
+        access.delay = MilliSeconds(1);
+        const Ptr<Node> node = line.AddHost(1, access).node;
+        auto replica = CreateObject<IcnReplicaApplication>();
+        replica->SetAttribute("NameServer", AddressValue(nameServerAddress));
+        replica->SetAttribute("Cost", UintegerValue(12));
+        node->AddApplication(replica);
+        offPathCache = CreateObject<IcnRouterCacheApplication>();
+        offPathCache->SetAttribute("Verify", BooleanValue(true));
+        offPathCache->SetReplica(replica);
+        node->AddApplication(offPathCache);
+        offPath = CreateObject<IcnOffPathCacheApplication>();
+        offPath->SetAttribute("NameServer", AddressValue(nameServerAddress));
+        offPath->SetAttribute("Verify", BooleanValue(true));
+        offPath->SetAttribute("Placement", StringValue(setting.offPathPlacement));
+        offPath->SetCache(offPathCache);
+        offPath->AssignStreams(850);
+        node->AddApplication(offPath);
+    }
+
+    /**
      * Adds a receiver at R1.
      *
      * @param number Its number.
@@ -268,6 +302,8 @@ struct Line
     std::vector<Address> edges;                            //!< Their edge routers.
     std::array<Ptr<IcnBindingApplication>, 3> bindings{};  //!< Binding in the routers.
     std::array<Ptr<IcnRouterCacheApplication>, 3> caches{}; //!< The routers' caches.
+    Ptr<IcnRouterCacheApplication> offPathCache;           //!< The cache beside the path, or null.
+    Ptr<IcnOffPathCacheApplication> offPath;               //!< What fills it, or null.
     IcnEid ndc;                                            //!< The NDC.
 };
 
@@ -401,6 +437,9 @@ class FerroccRouterTestSuite : public TestSuite
     /// Adds the tests of caches.
     void AddCacheTests();
 
+    /// Adds the tests of the cache beside the path.
+    void AddOffPathTests();
+
     /// Adds the tests of binding.
     void AddBindingTests();
 
@@ -466,6 +505,7 @@ FerroccRouterTestSuite::FerroccRouterTestSuite()
     : TestSuite("ferrocc-router", Type::UNIT)
 {
     AddCacheTests();
+    AddOffPathTests();
     AddBindingTests();
     AddMobilityTests();
 }
@@ -494,7 +534,7 @@ FerroccRouterTestSuite::AddCacheTests()
     Add("copies everywhere, under loss", lossy, Both(0.5, 8), {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {1, 0, 1, 1}, {2, 0, 1, 1}}});
     Add("eviction in mid-transfer at the edge",
         edge,
-        And(Both(0.5, 5), 5.05, [](Line& w) { w.caches[0]->EvictAll(); }),
+        And(Both(0.5, 5), 5.007, [](Line& w) { w.caches[0]->EvictAll(); }),
         {{"", ""}, {0, 1}, {{0, 1, 1, -1, -1, 1}}});
     Add("eviction in mid-transfer in the middle",
         middle,
@@ -552,6 +592,34 @@ FerroccRouterTestSuite::AddCacheTests()
         edge,
         And(Both(1, 2), 0.5, [](Line& w) { w.caches[0]->Preload(w.ndc, SIZE, SEED); }),
         {{"", ""}, {0, 0}, {{0, 2, 0, 0}}});
+}
+
+void
+FerroccRouterTestSuite::AddOffPathTests()
+{
+    Line::Setting setting;
+    setting.offPath = true;
+    const auto counted = [](uint64_t fetched, uint64_t declined, uint64_t hits) {
+        return [fetched, declined, hits](Line& w, TestCase&) {
+            const auto& app = *w.offPath;
+            NS_ABORT_MSG_UNLESS(app.GetAnnounced() == 1 && app.GetFailed() == 0 &&
+                                    app.GetFetched() == fetched && app.GetDeclined() == declined &&
+                                    w.offPathCache->GetHits() == hits,
+                                "announced " << app.GetAnnounced() << ", fetched "
+                                             << app.GetFetched() << ", failed " << app.GetFailed()
+                                             << ", declined " << app.GetDeclined() << ", hits "
+                                             << w.offPathCache->GetHits());
+        };
+    };
+    Add("a cache beside the path fetches what is announced and serves it",
+        setting,
+        And(Both(0.5, 6), 5, [](Line& w) { w.server->Fail(); }),
+        {{"", ""}, {0, 0}, {}, counted(1, 0, 1)});
+    setting.offPathPlacement = "lcd";
+    Add("a cache beside the path is nobody's first router",
+        setting,
+        Both(0.5, 6),
+        {{"", ""}, {0, 0}, {}, counted(0, 1, 0)});
 }
 
 void
