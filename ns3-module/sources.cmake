@@ -2,13 +2,16 @@
 
 # These include generated headers, which exist once cargo has run.
 set(FERROCC_BRIDGE_SOURCES
+    helper/scenario-faults.cc
     helper/scenario-flow.cc
     helper/scenario-flows.cc
     helper/scenario-links.cc
     helper/scenario-network.cc
     helper/scenario-program.cc
     helper/scenario-replicas.cc
+    helper/scenario-routers.cc
     helper/scenario-runner.cc
+    model/ferrocc-queue-disc.cc
     model/icn-binding-application.cc
     model/icn-eid.cc
     model/icn-header.cc
@@ -37,6 +40,7 @@ set(FERROCC_SOURCES
     model/ipv4-hashed-routing.cc
     model/ipv6-hashed-routing.cc
     model/node-clock.cc
+    model/registry-attributes.cc
     model/reordering-point-to-point-channel.cc
 )
 
@@ -52,6 +56,7 @@ set(FERROCC_HEADERS
     helper/scenario-runner.h
     helper/topo1-helper.h
     model/ds-field-packet-filter.h
+    model/ferrocc-queue-disc.h
     model/icn-binding-application.h
     model/icn-eid.h
     model/icn-header.h
@@ -69,6 +74,7 @@ set(FERROCC_HEADERS
     model/ipv6-hashed-routing.h
     model/node-clock.h
     model/ns3-compat.h
+    model/registry-attributes.h
     model/reordering-point-to-point-channel.h
 )
 

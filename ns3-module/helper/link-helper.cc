@@ -14,6 +14,7 @@
 #include "ns3/node.h"
 #include "ns3/queue-size.h"
 #include "ns3/reordering-point-to-point-channel.h"
+#include "ns3/string.h"
 #include "ns3/traffic-control-helper.h"
 #include "ns3/uinteger.h"
 
@@ -69,19 +70,46 @@ MakeDevice(Ptr<Node> node, const LinkSpec& spec)
 }
 
 /**
- * @param device The device.
+ * Installs the queue discs of an end of a link.
+ *
+ * @param end The end; its device is set.
  * @param spec What the link is like.
- * @return The device's new root queue disc.
+ * @param icnRouter Whether this end is an ICN router.
  */
-Ptr<QueueDisc>
-MakeQueueDisc(Ptr<NetDevice> device, const LinkSpec& spec)
+void
+InstallQueueDisc(LinkEnd& end, const LinkSpec& spec, bool icnRouter)
 {
     TrafficControlHelper helper;
     const QueueSizeValue buffer{QueueSize(spec.buffer)};
+    // Calls `set` with the type and the attributes of the queue that may have an AQM.
+    const auto withQueue = [&](const auto& set) {
+        if (spec.aqm.empty())
+        {
+            set("ns3::FifoQueueDisc", "MaxSize", buffer);
+        }
+        else
+        {
+            set(FerroccQueueDisc::GetTypeId(spec.aqm).GetName(),
+                "MaxSize",
+                buffer,
+                "LinkBandwidth",
+                DataRateValue(spec.rate),
+                "LinkDelay",
+                TimeValue(spec.delay),
+                "IcnRouter",
+                BooleanValue(icnRouter),
+                "Parameters",
+                StringValue(spec.aqmParameters));
+        }
+    };
     if (!spec.priority)
     {
-        helper.SetRootQueueDisc("ns3::FifoQueueDisc", "MaxSize", buffer);
-        return helper.Install(device).Get(0);
+        withQueue([&](const std::string& type, const auto&... attributes) {
+            helper.SetRootQueueDisc(type, attributes...);
+        });
+        end.disc = helper.Install(end.device).Get(0);
+        end.aqm = DynamicCast<FerroccQueueDisc>(end.disc);
+        return;
     }
     const uint16_t root = helper.SetRootQueueDisc("ns3::PrioQueueDisc");
     const auto bands = helper.AddQueueDiscClasses(root, 2, "ns3::QueueDiscClass");
@@ -91,8 +119,12 @@ MakeQueueDisc(Ptr<NetDevice> device, const LinkSpec& spec)
                              "ns3::FifoQueueDisc",
                              "MaxSize",
                              QueueSizeValue(QueueSize(EXPEDITED_BUFFER)));
-    helper.AddChildQueueDisc(root, bands[1], "ns3::FifoQueueDisc", "MaxSize", buffer);
-    return helper.Install(device).Get(0);
+    withQueue([&](const std::string& type, const auto&... attributes) {
+        helper.AddChildQueueDisc(root, bands[1], type, attributes...);
+    });
+    end.disc = helper.Install(end.device).Get(0);
+    const Ptr<QueueDisc> bestEffort = end.disc->GetQueueDiscClass(1)->GetQueueDisc();
+    end.aqm = DynamicCast<FerroccQueueDisc>(bestEffort);
 }
 
 /**
@@ -208,7 +240,7 @@ LinkHelper::Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec)
         end.device = MakeDevice(nodes[i], spec);
         end.device->Attach(link.channel);
         // Before the address, because ns-3 installs a queue disc of its own choice otherwise.
-        end.disc = MakeQueueDisc(end.device, spec);
+        InstallQueueDisc(end, spec.managed[i] ? spec : LinkSpec(), spec.icnRouter[i]);
         AssignAddress(end, network, 1 + i);
         // What this end receives is what the other one sent.
         const double loss = spec.loss[1 - i];
@@ -250,6 +282,10 @@ LinkHelper::AssignStreams(const Link& link, int64_t stream)
         if (const auto errors = DynamicCast<RateErrorModel>(link.errors[i]))
         {
             errors->AssignStreams(stream + static_cast<int64_t>(i));
+        }
+        if (const auto& aqm = link.ends[i].aqm)
+        {
+            aqm->AssignStreams(stream + AQM_STREAMS + static_cast<int64_t>(i));
         }
     }
     if (const auto channel = DynamicCast<ReorderingPointToPointChannel>(link.channel))

@@ -6,6 +6,7 @@
 #include "ns3/address.h"
 #include "ns3/data-rate.h"
 #include "ns3/error-model.h"
+#include "ns3/ferrocc-queue-disc.h"
 #include "ns3/nstime.h"
 #include "ns3/point-to-point-channel.h"
 #include "ns3/point-to-point-net-device.h"
@@ -34,6 +35,12 @@ struct LinkSpec
     std::string buffer{"100000p"};  //!< Limit of the (best-effort) queue, packets or bytes.
     uint32_t deviceQueuePackets{2}; //!< Limit of the queue in the device below.
     uint16_t mtu{1500};             //!< Largest IP packet, bytes.
+    std::string aqm;                //!< AQM of that queue, by name; empty: ns-3's FIFO.
+    std::string aqmParameters{"{}"}; //!< Its parameters, a JSON object.
+    /// Whether end 0 and end 1 are ICN routers, whose AQM may mark DATA in its transport header.
+    std::array<bool, 2> icnRouter{true, true};
+    /// Whether end 0 and end 1 have the queue that is described; else a long FIFO.
+    std::array<bool, 2> managed{true, true};
     bool priority{false};           //!< Whether packets with the codepoint go first.
     uint8_t dscp{46};               //!< The codepoint (EF).
     std::array<double, 2> loss{};   //!< Loss probability of what end 0 and what end 1 sends.
@@ -50,6 +57,7 @@ struct LinkEnd
 {
     Ptr<PointToPointNetDevice> device; //!< The device.
     Ptr<QueueDisc> disc;               //!< Its root queue disc.
+    Ptr<FerroccQueueDisc> aqm;         //!< The AQM in it; null with ns-3's FIFO.
     Address address;                   //!< Its IPv4 address; its IPv6 one if it has only that.
     uint32_t interface;                //!< The interface of that IP version.
 };
@@ -96,13 +104,17 @@ class LinkHelper
     static void SetUp(const Link& link, bool up);
 
     /**
-     * Assigns fixed stream numbers to the random variables of a link's losses and reordering.
+     * Assigns fixed stream numbers to the random variables of a link's losses and reordering, and
+     * AQM_STREAMS behind them to those of its AQMs.
      *
      * @param link The link.
      * @param stream The first stream number.
-     * @return How many streams were assigned.
+     * @return How many streams were assigned, without the AQMs'.
      */
     static int64_t AssignStreams(const Link& link, int64_t stream);
+
+    /// How far the streams of the AQMs are behind the others, so that they take none of them.
+    static constexpr int64_t AQM_STREAMS = 200'000;
 
   private:
     uint32_t m_networks{0}; //!< Networks that are taken.

@@ -9,6 +9,10 @@
 #include "ns3/packet.h"
 #include "ns3/queue.h"
 
+#include <cstdint>
+#include <map>
+#include <string>
+
 namespace ns3
 {
 
@@ -51,10 +55,28 @@ class LinkMonitor
      */
     void SetQueueCallback(QueueCallback callback);
 
+    /// How many packets were dropped or marked, for each reason.
+    using Reasons = std::map<std::string, uint64_t>;
+
     /**
      * @return What was counted so far.
      */
     Counters GetCounters() const;
+
+    /**
+     * @return Why packets were dropped.
+     */
+    Reasons GetDropReasons() const;
+
+    /**
+     * @return Why packets were marked, in IP's or in the transport header.
+     */
+    Reasons GetMarkReasons() const;
+
+    /**
+     * @return The AQM; null with ns-3's FIFO.
+     */
+    Ptr<FerroccQueueDisc> GetAqm() const;
 
   private:
     /**
@@ -83,6 +105,7 @@ class LinkMonitor
 
     Ptr<QueueDisc> m_disc;     //!< The root queue disc.
     Ptr<Queue<Packet>> m_fifo; //!< The device's queue.
+    Ptr<FerroccQueueDisc> m_aqm; //!< The AQM; null with ns-3's FIFO.
     QueueCallback m_callback;  //!< Called whenever the queue's length changed.
     uint64_t m_errorLosses{0}; //!< Packets that the error model took.
     uint64_t m_sentBytes{0};   //!< Bytes whose transmission started.

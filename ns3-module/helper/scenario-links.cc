@@ -26,10 +26,45 @@ ToTrace(const LinkMonitor::Counters& counters)
             counters.sentBytes};
 }
 
+/**
+ * @param reasons Counts by reason.
+ * @return The same for the output.
+ */
+rust::Vec<ferrocc::trace::ReasonCount>
+ToTrace(const LinkMonitor::Reasons& reasons)
+{
+    rust::Vec<ferrocc::trace::ReasonCount> counts;
+    for (const auto& [reason, packets] : reasons)
+    {
+        counts.push_back({reason, packets});
+    }
+    return counts;
+}
+
+/**
+ * @param kind What a packet is.
+ * @return Its name in the output.
+ */
+rust::Str
+ToName(FerroccQueueDisc::PacketKind kind)
+{
+    switch (kind)
+    {
+    case FerroccQueueDisc::PacketKind::DATA:
+        return "data";
+    case FerroccQueueDisc::PacketKind::REQUEST:
+        return "req";
+    case FerroccQueueDisc::PacketKind::OTHER:
+        break;
+    }
+    return "other";
+}
+
 } // namespace
 
-ScenarioLinks::ScenarioLinks(ferrocc::trace::RunWriter& writer)
-    : m_writer(writer)
+ScenarioLinks::ScenarioLinks(ferrocc::trace::RunWriter& writer, bool decisions)
+    : m_writer(writer),
+      m_decisions(decisions)
 {
 }
 
@@ -50,6 +85,12 @@ ScenarioLinks::Watch(const std::vector<ScenarioNetwork::RouterLink>& links, Data
                 new Direction{m_writer, index, {link.ends[sender], link.ends[1 - sender]}}));
             Direction& direction = *m_directions.back();
             direction.monitor.SetQueueCallback(MakeCallback(&Direction::OnQueue, &direction));
+            if (const auto aqm = direction.monitor.GetAqm(); aqm && m_decisions)
+            {
+                aqm->TraceConnectWithoutContext(
+                    "Decision",
+                    MakeCallback(&Direction::OnDecision, &direction));
+            }
         }
     }
 }
@@ -69,7 +110,11 @@ ScenarioLinks::Finish()
 {
     for (const auto& direction : m_directions)
     {
-        m_writer.finish_link(direction->index, ToTrace(direction->monitor.GetCounters()));
+        const LinkMonitor& monitor = direction->monitor;
+        m_writer.finish_link(direction->index,
+                             ToTrace(monitor.GetCounters()),
+                             ToTrace(monitor.GetDropReasons()),
+                             ToTrace(monitor.GetMarkReasons()));
     }
 }
 
@@ -78,6 +123,22 @@ ScenarioLinks::Direction::OnQueue(uint32_t packets, uint32_t bytes)
 {
     const auto now = static_cast<uint64_t>(Simulator::Now().GetNanoSeconds());
     writer.on_queue(index, now, packets, bytes);
+}
+
+void
+ScenarioLinks::Direction::OnDecision(Ptr<const QueueDiscItem> item,
+                                     const FerroccQueueDisc::Decision& decision)
+{
+    const std::vector<double>& state = monitor.GetAqm()->GetState();
+    writer.on_decision(index,
+                       {static_cast<uint64_t>(Simulator::Now().GetNanoSeconds()),
+                        decision.dequeue ? "dequeue" : "enqueue",
+                        ToName(FerroccQueueDisc::GetKind(*item)),
+                        item->GetSize(),
+                        static_cast<uint64_t>(decision.sojourn.GetNanoSeconds()),
+                        decision.verdict,
+                        decision.reason,
+                        {state.data(), state.size()}});
 }
 
 } // namespace ns3

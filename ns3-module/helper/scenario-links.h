@@ -34,8 +34,9 @@ class ScenarioLinks
      * Watches nothing yet.
      *
      * @param writer The output.
+     * @param decisions Whether to write what AQMs decide about each packet.
      */
-    explicit ScenarioLinks(ferrocc::trace::RunWriter& writer);
+    explicit ScenarioLinks(ferrocc::trace::RunWriter& writer, bool decisions = false);
 
     /**
      * Watches both directions of the links between routers: first all directions of DATA of forward
@@ -62,9 +63,18 @@ class ScenarioLinks
 
         /// The queue changed. @param packets How many wait. @param bytes How many bytes.
         void OnQueue(uint32_t packets, uint32_t bytes);
+
+        /**
+         * The AQM decided about a packet.
+         *
+         * @param item The packet.
+         * @param decision What was decided.
+         */
+        void OnDecision(Ptr<const QueueDiscItem> item, const FerroccQueueDisc::Decision& decision);
     };
 
     ferrocc::trace::RunWriter& m_writer;                  //!< The output.
+    bool m_decisions;                                     //!< Whether decisions are written.
     std::vector<std::unique_ptr<Direction>> m_directions; //!< The watched directions.
 };
 

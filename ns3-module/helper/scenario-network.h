@@ -5,7 +5,9 @@
 
 #include "router-line.h"
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@ namespace ferrocc
 namespace scenario
 {
 struct Cell;
+struct ReceiverSpec;
 struct RunSpec;
 } // namespace scenario
 } // namespace ferrocc
@@ -130,6 +133,42 @@ class ScenarioNetwork
     std::vector<RouterLink> GetRouterLinks() const;
 
     /**
+     * @param index A receiver node's number, from 0.
+     * @return The address of its router on its link.
+     */
+    Address GetEdgeAddress(uint32_t index) const;
+
+    /**
+     * @param address An address of a router or a host.
+     * @return The name of its node.
+     */
+    const std::string& GetName(const Address& address) const;
+
+    /**
+     * A receiver node changes its router and its address.
+     *
+     * @param index Its number, from 0.
+     * @param fault The number of the fault that says so, from 0.
+     */
+    void MoveReceiver(uint32_t index, std::size_t fault);
+
+    /**
+     * A replica node changes its router and its address.
+     *
+     * @param index Its number, from 0.
+     * @param fault The number of the fault that says so, from 0.
+     */
+    void MoveReplica(uint32_t index, std::size_t fault);
+
+    /**
+     * Takes all links of a router down, or up again.
+     *
+     * @param router Its number, from 0.
+     * @param up Whether they shall be up.
+     */
+    void SetRouterUp(uint32_t router, bool up);
+
+    /**
      * Assigns fixed stream numbers to the random variables of the links.
      *
      * @param stream The first stream number.
@@ -146,11 +185,36 @@ class ScenarioNetwork
         uint64_t delayNs; //!< Propagation delay to the first router, nanoseconds.
     };
 
+    /**
+     * Sets a receiver node's clock, unless it is exact.
+     *
+     * @param node The node.
+     * @param receiver What the scenario says of it.
+     */
+    static void SetClock(Ptr<Node> node, const ferrocc::scenario::ReceiverSpec& receiver);
+
+    /**
+     * Adds the links that hosts move to.
+     *
+     * @param cell The scenario.
+     * @param spec What to run.
+     */
+    void AddPlaces(const ferrocc::scenario::Cell& cell, const ferrocc::scenario::RunSpec& spec);
+
+    /**
+     * Notes the names of all addresses.
+     *
+     * @param cell The scenario.
+     */
+    void NoteNames(const ferrocc::scenario::Cell& cell);
+
     std::vector<Router> m_routers;             //!< The routers.
     RouterLine m_network;                      //!< The network.
     std::vector<RouterLine::Host> m_replicas;  //!< Replica nodes.
     std::vector<RouterLine::Host> m_receivers; //!< Receiver nodes.
     RouterLine::Host m_nameServer{};           //!< The name server, if there is one.
+    std::map<Address, std::string> m_names;    //!< By address: the node's name.
+    std::map<std::size_t, RouterLine::Host> m_places; //!< By fault: where a host moves to.
 };
 
 } // namespace ns3

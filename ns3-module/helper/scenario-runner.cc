@@ -5,6 +5,7 @@
 #include "ferrocc-ffi/src/scenario.rs.h"
 #include "ferrocc-ffi/src/trace.rs.h"
 #include "progress-meter.h"
+#include "scenario-faults.h"
 #include "scenario-flows.h"
 #include "scenario-links.h"
 #include "scenario-network.h"
@@ -63,6 +64,7 @@ class ScenarioRunner::Impl
     rust::Box<ferrocc::trace::RunWriter> m_writer; //!< The output.
     std::unique_ptr<ScenarioNetwork> m_network;    //!< The network.
     std::unique_ptr<ScenarioReplicas> m_replicas;  //!< The replicas.
+    std::unique_ptr<ScenarioFaults> m_faults;      //!< What goes wrong.
     std::unique_ptr<ScenarioFlows> m_flows;        //!< The transfers.
     std::unique_ptr<ScenarioLinks> m_links;        //!< The watched links.
     bool m_progress;                               //!< Whether to show progress.
@@ -81,10 +83,12 @@ ScenarioRunner::Impl::Build()
 {
     m_network = std::make_unique<ScenarioNetwork>(m_cell, m_spec);
     m_network->AssignStreams(STREAM_LINKS);
-    m_links = std::make_unique<ScenarioLinks>(*m_writer);
+    m_links = std::make_unique<ScenarioLinks>(*m_writer, m_spec.trace_packets);
     m_links->Watch(m_network->GetRouterLinks(), DataRate(m_spec.bottleneck_rate_bps));
     m_replicas = std::make_unique<ScenarioReplicas>(m_cell, m_spec, *m_network);
+    m_faults = std::make_unique<ScenarioFaults>(m_cell, *m_network, *m_replicas);
     m_flows = std::make_unique<ScenarioFlows>(m_cell, m_spec, *m_network, *m_replicas, *m_writer);
+    m_faults->SetFlows(*m_flows);
 }
 
 void
@@ -181,6 +185,7 @@ ScenarioRunner::Impl::Run()
     // The last references: this closes the pcap files, too.
     m_links.reset();
     m_flows.reset();
+    m_faults.reset();
     m_replicas.reset();
     m_network.reset();
     const double wall = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -19,6 +19,8 @@ namespace
 // The fixed part of the format (rust-core/src/wire) that tells where a packet belongs. Everything
 // else is the engines' business.
 
+/// First byte of an ID header that a transport header follows.
+constexpr uint8_t NEXT_HEADER_TRANSPORT = 1;
 /// Where the source EID starts.
 constexpr uint32_t SOURCE_AT = 1;
 /// Where the destination EID starts.
@@ -83,6 +85,32 @@ IcnHeader::Peek(const Packet& packet)
         m_size = m_size <= available ? m_size : 0;
     }
     return m_size;
+}
+
+IcnHeader::Kind
+IcnHeader::GetKind(const Packet& packet)
+{
+    std::array<uint8_t, MESSAGE_TYPE_AT + 1> start;
+    if (packet.CopyData(start.data(), start.size()) < start.size() ||
+        start[0] != NEXT_HEADER_TRANSPORT)
+    {
+        return Kind::NONE;
+    }
+    switch (start[MESSAGE_TYPE_AT])
+    {
+    case REQUEST:
+        return Kind::REQUEST;
+    case DATA:
+        return Kind::DATA;
+    default:
+        return Kind::NONE;
+    }
+}
+
+bool
+IcnHeader::SetMark()
+{
+    return ferrocc::wire::set_mark({m_bytes.data(), m_size});
 }
 
 bool

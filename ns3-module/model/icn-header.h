@@ -62,6 +62,29 @@ class IcnHeader : public Header
         return m_bytes.data();
     }
 
+    /// What a packet is.
+    enum class Kind
+    {
+        NONE,    //!< No packet of the ICN transport.
+        REQUEST, //!< A REQ.
+        DATA,    //!< DATA.
+    };
+
+    /**
+     * Tells what a packet is by the first bytes of its header.
+     *
+     * @param packet The packet; what it starts with is looked at as an ICN header.
+     * @return What it is. Whether the rest of the header is right is not looked at.
+     */
+    static Kind GetKind(const Packet& packet);
+
+    /**
+     * Sets the congestion mark of DATA. The checksum stays right.
+     *
+     * @return False, and nothing is changed, if this is no DATA header.
+     */
+    bool SetMark();
+
     /**
      * @return Whether the packet is a REQ.
      */

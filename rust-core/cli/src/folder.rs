@@ -14,6 +14,7 @@ const RUN_FILES: &[&str] = &[
     "flows.csv",
     "queue.csv",
     "events.csv",
+    "aqm.csv",
 ];
 /// The table of a sweep; its first column names the runs' folders.
 pub(crate) const SWEEP_FILE: &str = "sweep.csv";

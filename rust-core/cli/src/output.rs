@@ -4,8 +4,8 @@ use crate::folder::Staging;
 use crate::{GIT, Plan};
 use ferrocc::scenario::{Cell, Error};
 use ferrocc::trace::{
-    CacheSummary, EventRow, FlowMeter, FlowNames, FlowRow, LinkCounters, QueueRow, Recorder,
-    Summary, Versions,
+    AqmRow, CacheCounters, EventRow, FlowMeter, FlowNames, FlowRow, LinkCounters, QueueRow,
+    Reasons, Recorder, Summary, Versions,
 };
 use ferrocc::transport::{Stats, Step};
 use ferrocc::units::{Bytes, Instant, Rate};
@@ -27,6 +27,9 @@ struct Series {
     events: BufWriter<File>,
 }
 
+/// The file of the AQM's decisions.
+type Decisions = BufWriter<File>;
+
 /// Writes one run.
 ///
 /// Writing a row cannot fail from the caller's point of view: the first error is kept and told by
@@ -37,6 +40,7 @@ pub struct RunWriter {
     index: usize,
     staging: Option<Staging>,
     series: Option<Series>,
+    decisions: Option<Decisions>,
     recorder: Recorder,
     ns3_version: String,
     started_s: u64,
@@ -55,10 +59,15 @@ impl RunWriter {
             Some(true) => Some(open_series(&staging).map_err(fail)?),
             _ => None,
         };
+        let decisions = match cell.scenario.trace.packets {
+            true => Some(open_decisions(&staging, cell).map_err(fail)?),
+            false => None,
+        };
         Ok(RunWriter {
             index,
             staging: Some(staging),
             series,
+            decisions,
             recorder: Recorder::new(cell),
             ns3_version: ns3_version.to_owned(),
             started_s: unix_time(),
@@ -127,6 +136,14 @@ impl RunWriter {
         }
     }
 
+    /// A row of `aqm.csv`; the row's link name is that of `link`.
+    pub fn on_decision(&mut self, link: usize, row: AqmRow<'_>) {
+        if let Some(file) = &mut self.decisions {
+            let link = self.recorder.link_name(link).unwrap_or_default();
+            keep(&mut self.failure, AqmRow { link, ..row }.write(file));
+        }
+    }
+
     /// A row of `events.csv`; "end" also ends the flow, with `text` as the reason if it is not
     /// complete.
     pub fn on_event(&mut self, flow: usize, now: Instant, kind: &str, value: f64, text: &str) {
@@ -169,24 +186,8 @@ impl RunWriter {
 
     /// A router's cache at the end: REQs it answered, REQs for what it does not hold, NDCs it put
     /// together, NDCs it gave up.
-    pub fn finish_cache(
-        &mut self,
-        name: &str,
-        hits: u64,
-        misses: u64,
-        assembled: u64,
-        abandoned: u64,
-    ) {
-        let all = hits + misses;
-        self.recorder.finish_cache(CacheSummary {
-            name: name.to_owned(),
-            hits,
-            misses,
-            hit_ratio: (all > 0).then(|| (hits as f64 / all as f64 * 1e6).round() / 1e6),
-            evictions: 0,
-            assembled,
-            abandoned,
-        });
+    pub fn finish_cache(&mut self, name: &str, counters: &CacheCounters) {
+        self.recorder.finish_cache(name, counters);
     }
 
     /// A flow's last state.
@@ -201,9 +202,16 @@ impl RunWriter {
         self.recorder.finish_flow(flow, end, step, stats, meter);
     }
 
-    /// A link's last counters.
-    pub fn finish_link(&mut self, link: usize, counters: &LinkCounters) {
-        self.recorder.finish_link(link, counters);
+    /// A link's last counters, and why packets were dropped and marked.
+    pub fn finish_link(
+        &mut self,
+        link: usize,
+        counters: &LinkCounters,
+        dropped_by: Reasons,
+        marked_by: Reasons,
+    ) {
+        let recorder = &mut self.recorder;
+        recorder.finish_link(link, counters, dropped_by, marked_by);
     }
 
     /// Writes the summary and puts the folder in its place.
@@ -220,6 +228,9 @@ impl RunWriter {
             for file in [&mut series.flows, &mut series.queue, &mut series.events] {
                 file.flush().map_err(fail)?;
             }
+        }
+        if let Some(mut file) = self.decisions.take() {
+            file.flush().map_err(fail)?;
         }
         let plan = Arc::clone(&self.plan);
         let versions = Versions {
@@ -268,12 +279,23 @@ impl RunWriter {
     }
 }
 
+/// Opens a table of a run and writes its first line.
+fn open_table(staging: &Staging, name: &str, header: &str) -> io::Result<BufWriter<File>> {
+    let mut file = BufWriter::with_capacity(BUFFER, staging.create(name)?);
+    writeln!(file, "{header}")?;
+    Ok(file)
+}
+
+/// Opens the table of the AQM's decisions, with a column for each of its state variables.
+fn open_decisions(staging: &Staging, cell: &Cell) -> io::Result<Decisions> {
+    let aqm = ferrocc::aqm::registry::find(&cell.scenario.topology.bottleneck.aqm.name);
+    let mut columns = vec![AqmRow::HEADER];
+    columns.extend(aqm.map(|entry| entry.state_names()).unwrap_or_default());
+    open_table(staging, "aqm.csv", &columns.join(","))
+}
+
 fn open_series(staging: &Staging) -> io::Result<Series> {
-    let open = |name: &str, header: &str| {
-        let mut file = BufWriter::with_capacity(BUFFER, staging.create(name)?);
-        writeln!(file, "{header}")?;
-        Ok::<_, io::Error>(file)
-    };
+    let open = |name: &str, header: &str| open_table(staging, name, header);
     Ok(Series {
         flows: open("flows.csv", FlowRow::HEADER)?,
         queue: open("queue.csv", QueueRow::HEADER)?,

@@ -1,8 +1,9 @@
 //! What the runner prints about itself.
 
 use crate::library;
+use ferrocc::aqm::registry::AQMS;
 use ferrocc::cc::registry::CONTROLLERS;
-use ferrocc::scenario::registry::{AQMS, Entry, RECOVERIES, missing_controllers};
+use ferrocc::scenario::registry::{Entry, RECOVERIES, missing_controllers};
 use ferrocc::scenario::{Error, Plan};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -19,11 +20,13 @@ pub fn list() -> Result<String, Error> {
         .map(|e| (e.name, with_reference(e.summary, e.reference)));
     section(&mut text, "controllers", controllers);
     missing(&mut text, missing_controllers());
-    for (title, table) in [("recoveries", RECOVERIES), ("AQMs", AQMS)] {
-        section(&mut text, title, entries(table));
-        let lacking = table.iter().filter(|e| !e.available);
-        missing(&mut text, lacking.map(|e| e.name));
-    }
+    section(&mut text, "recoveries", entries(RECOVERIES));
+    let lacking = RECOVERIES.iter().filter(|e| !e.available);
+    missing(&mut text, lacking.map(|e| e.name));
+    let aqms = AQMS
+        .iter()
+        .map(|e| (e.name, with_reference(e.summary, e.reference)));
+    section(&mut text, "AQMs", aqms);
     Ok(text)
 }
 

@@ -3,7 +3,7 @@
 
 use ferrocc::cc::{Setup, registry};
 use ferrocc::scenario::Cell;
-use ferrocc::trace::{FlowMeter, LinkCounters};
+use ferrocc::trace::{FlowMeter, LinkCounters, Reasons};
 use ferrocc::transport::{Datagram, Receiver, ReceiverConfig, Replica};
 use ferrocc::units::{Bytes, Duration, Instant, Rate};
 use ferrocc::wire::Eid;
@@ -145,6 +145,8 @@ fn run(plan: &Arc<Plan>, index: usize) -> RunWriter {
             sent,
             ..LinkCounters::default()
         },
+        Reasons::from([("overlimit".to_owned(), 3)]),
+        Reasons::new(),
     );
     writer.finish(number, 0.5).unwrap();
     writer

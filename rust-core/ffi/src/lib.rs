@@ -5,6 +5,7 @@
 //! one call per simulator event, and everything that C++ has to do or to trace afterwards is in the
 //! returned POD. Rust never calls into ns-3.
 
+mod aqm;
 mod convert;
 mod icn;
 mod router;

@@ -34,10 +34,14 @@ pub(crate) mod bridge {
         access_rate_bps: u64,
         /// Limit of the bottleneck's best-effort band; a `QueueSize` string of ns-3, "37p" or "75000B".
         bottleneck_buffer: String,
+        /// Whether the queues from routers to receiver and replica nodes are like the bottleneck's.
+        access_queues: bool,
         /// Limit of the device queue below the queue disc, packets.
         device_queue_packets: u32,
         /// AQM of the best-effort band.
         aqm: String,
+        /// Its parameters, resolved, a JSON object.
+        aqm_parameters: String,
         /// DSCP of expedited DATA (46 = EF).
         priority_dscp: u8,
         /// Loss probability per packet in DATA direction on the bottleneck.
@@ -62,6 +66,8 @@ pub(crate) mod bridge {
         trace: bool,
         /// Interval of their rows.
         trace_interval_ns: u64,
+        /// Write aqm.csv.
+        trace_packets: bool,
         /// `server`, `table` or `address`.
         names_mode: String,
         /// Propagation delay, one way, of the name server's link.
@@ -386,8 +392,10 @@ impl Cell {
             extra_delay_reverse_ns: bottleneck.extra_delay_reverse.0.as_nanos(),
             access_rate_bps: links.access_rate.as_bps(),
             bottleneck_buffer: queue_size(links.buffer),
+            access_queues: topology.kind == "line",
             device_queue_packets: bottleneck.device_queue,
             aqm: bottleneck.aqm.name.clone(),
+            aqm_parameters: serde_json::to_string(&bottleneck.aqm.params).unwrap_or_default(),
             priority_dscp: topology.priority_dscp,
             loss: bottleneck.loss.0,
             loss_reverse: bottleneck.loss_reverse.0,
@@ -406,6 +414,7 @@ impl Cell {
                 .map_or(String::new(), |f| f.display().to_string()),
             trace: s.trace.enabled == Some(true),
             trace_interval_ns: s.trace.interval.0.as_nanos(),
+            trace_packets: s.trace.packets,
             names_mode: s.names.mode.clone(),
             names_delay_ns: s.names.delay.0.as_nanos(),
             names_processing_ns: s.names.processing.0.as_nanos(),

@@ -28,6 +28,36 @@ pub(crate) mod bridge {
         sent_bytes: u64,
     }
 
+    /// How many packets a queue dropped or marked for one reason.
+    #[derive(Debug, Clone)]
+    struct ReasonCount {
+        /// The reason in words, as the queue disc counts it.
+        reason: String,
+        /// How many packets.
+        packets: u64,
+    }
+
+    /// What an AQM decided about a packet.
+    #[derive(Debug, Clone)]
+    struct PacketDecision<'a> {
+        /// When.
+        now_ns: u64,
+        /// `enqueue` or `dequeue`.
+        at: &'a str,
+        /// `data`, `req` or `other`.
+        packet: &'a str,
+        /// Its size in the queue.
+        size_bytes: u32,
+        /// How long it waited.
+        sojourn_ns: u64,
+        /// `pass`, `mark` or `drop`.
+        verdict: &'a str,
+        /// Why it was marked or dropped, in words.
+        reason: &'a str,
+        /// The state variables.
+        state: &'a [f64],
+    }
+
     /// A direction of a link, declared before the run.
     #[derive(Debug, Clone)]
     struct LinkInfo {
@@ -46,10 +76,12 @@ pub(crate) mod bridge {
     struct CacheCounters {
         /// The router.
         name: String,
-        /// REQs that it answered with DATA.
+        /// Transfers that it served.
         hits: u64,
-        /// REQs for an NDC that it does not hold.
+        /// Transfers that passed it or were bound by it, and that others served.
         misses: u64,
+        /// NDCs that made room for others.
+        evictions: u64,
         /// NDCs that it put together.
         assembled: u64,
         /// NDCs that it began and gave up.
@@ -82,6 +114,8 @@ pub(crate) mod bridge {
         fn sample_flow(self: &mut RunWriter, flow: u32, now_ns: u64, receiver: &Receiver);
         /// One row of `queue.csv`, called every `trace_interval_ns` if the run is traced.
         fn sample_link(self: &mut RunWriter, link: u32, now_ns: u64, counters: &LinkCounters);
+        /// A row of `aqm.csv`; nothing if the run does not trace packets.
+        fn on_decision(self: &mut RunWriter, link: u32, decision: &PacketDecision);
         /// Something happened to a flow: a row of `events.csv` if the run is traced. Kinds: loss,
         /// timeout, cut, phase, ndc, replica, end. "end" must be told in any case, when the
         /// transfer completes (without text) or is given up (the text is the failure's name); then
@@ -109,8 +143,14 @@ pub(crate) mod bridge {
         fn finish_cache(self: &mut RunWriter, cache: &CacheCounters);
         /// The flow's last state, whether it ended or not.
         fn finish_flow(self: &mut RunWriter, flow: u32, end_ns: u64, receiver: &Receiver);
-        /// The link's last counters.
-        fn finish_link(self: &mut RunWriter, link: u32, counters: &LinkCounters);
+        /// The link's last counters, and why packets were dropped and marked.
+        fn finish_link(
+            self: &mut RunWriter,
+            link: u32,
+            counters: &LinkCounters,
+            dropped_by: &Vec<ReasonCount>,
+            marked_by: &Vec<ReasonCount>,
+        );
         /// Writes `summary.json` and `run.json` and puts the folder in its place. `events` is the
         /// number of simulator events, `wall_s` how long the run took.
         fn finish(self: &mut RunWriter, events: u64, wall_s: f64) -> Result<()>;
@@ -121,7 +161,7 @@ pub(crate) mod bridge {
 
 use crate::scenario::Cell;
 use crate::transport::Receiver;
-use bridge::{CacheCounters, LinkCounters, LinkInfo};
+use bridge::{CacheCounters, LinkCounters, LinkInfo, PacketDecision, ReasonCount};
 use ferrocc::trace;
 use ferrocc::units::{Bytes, Duration, Instant, Rate};
 use std::sync::Arc;
@@ -147,6 +187,17 @@ fn counters(c: &LinkCounters) -> trace::LinkCounters {
         error_losses: c.error_losses,
         sent: Bytes::new(c.sent_bytes),
     }
+}
+
+/// Counts by the short names of their reasons.
+fn reasons(counts: &[ReasonCount]) -> trace::Reasons {
+    let mut reasons = trace::Reasons::new();
+    for count in counts {
+        *reasons
+            .entry(ferrocc::aqm::reason_key(&count.reason))
+            .or_default() += count.packets;
+    }
+    reasons
 }
 
 impl RunWriter {
@@ -193,6 +244,21 @@ impl RunWriter {
         self.0.sample_link(link as usize, at(now_ns), &counters(c));
     }
 
+    fn on_decision(&mut self, link: u32, d: &PacketDecision<'_>) {
+        let row = trace::AqmRow {
+            now: at(d.now_ns),
+            link: "",
+            at: d.at,
+            packet: d.packet,
+            size: Bytes::new(d.size_bytes.into()),
+            sojourn: Duration::from_nanos(d.sojourn_ns),
+            verdict: d.verdict,
+            reason: &ferrocc::aqm::reason_key(d.reason),
+            state: d.state,
+        };
+        self.0.on_decision(link as usize, row);
+    }
+
     fn on_event(&mut self, flow: u32, now_ns: u64, kind: &str, value: f64, text: &str) {
         self.0
             .on_event(flow as usize, at(now_ns), kind, value, text);
@@ -215,8 +281,14 @@ impl RunWriter {
     }
 
     fn finish_cache(&mut self, c: &CacheCounters) {
-        self.0
-            .finish_cache(&c.name, c.hits, c.misses, c.assembled, c.abandoned);
+        let counters = trace::CacheCounters {
+            hits: c.hits,
+            misses: c.misses,
+            evictions: c.evictions,
+            assembled: c.assembled,
+            abandoned: c.abandoned,
+        };
+        self.0.finish_cache(&c.name, &counters);
     }
 
     fn finish_flow(&mut self, flow: u32, end_ns: u64, receiver: &Receiver) {
@@ -226,8 +298,17 @@ impl RunWriter {
             .finish_flow(flow as usize, at(end_ns), &step, stats, &receiver.meter());
     }
 
-    fn finish_link(&mut self, link: u32, c: &LinkCounters) {
-        self.0.finish_link(link as usize, &counters(c));
+    #[expect(clippy::ptr_arg, reason = "C++ passes a rust::Vec")]
+    fn finish_link(
+        &mut self,
+        link: u32,
+        c: &LinkCounters,
+        dropped_by: &Vec<ReasonCount>,
+        marked_by: &Vec<ReasonCount>,
+    ) {
+        let (dropped, marked) = (reasons(dropped_by), reasons(marked_by));
+        self.0
+            .finish_link(link as usize, &counters(c), dropped, marked);
     }
 
     fn finish(&mut self, events: u64, wall_s: f64) -> Result<(), String> {

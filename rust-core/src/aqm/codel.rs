@@ -61,6 +61,13 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    /// An error line if a parameter is out of range.
+    pub(super) fn check(&self) -> Result<(), String> {
+        times(self.target_ms, self.interval_ms).map(|_| ())
+    }
+}
+
 /// Target and interval as durations, checked.
 pub(super) fn times(target_ms: f64, interval_ms: f64) -> Result<(Duration, Duration), String> {
     check("target_ms", target_ms, 0.001..=10_000.0)?;

@@ -10,6 +10,13 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Config {}
 
+impl Config {
+    /// There is nothing that could be wrong.
+    pub(super) fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
 /// Drop-tail.
 #[derive(Debug, Clone)]
 pub struct DropTail {

@@ -24,7 +24,7 @@ use super::codel::{INTERVAL_MS, MTU_BYTES, TARGET_MS, times};
 use super::control_law::{ControlLaw, Step};
 use super::drop_tail::admission;
 use super::{
-    Aqm, Decision, DropReason, Limit, MarkField, MarkReason, Packet, Queue, Setup, Verdict,
+    Aqm, Decision, DropReason, Limit, MarkField, MarkReason, Marks, Packet, Queue, Setup, Verdict,
 };
 use crate::cc::range::check;
 use crate::units::{Bytes, Duration, Instant};
@@ -80,6 +80,15 @@ impl Default for Config {
     }
 }
 
+impl Config {
+    /// An error line if a parameter is out of range.
+    pub(super) fn check(&self) -> Result<(), String> {
+        times(self.target_ms, self.interval_ms)?;
+        check("c", self.c, 1.001..=1000.0)?;
+        check("p_max", self.p_max, 0.0..=1.0)
+    }
+}
+
 /// Early congestion detection.
 #[derive(Debug, Clone)]
 pub struct Ecd {
@@ -95,9 +104,8 @@ impl Ecd {
     /// Early congestion detection before the first packet.
     pub fn new(setup: &Setup, config: &Config) -> Result<Ecd, String> {
         setup.check()?;
+        config.check()?;
         let (target, interval) = times(config.target_ms, config.interval_ms)?;
-        check("c", config.c, 1.001..=1000.0)?;
-        check("p_max", config.p_max, 0.0..=1.0)?;
         let mtu = Bytes::new(u64::from(config.mtu_bytes));
         let drop_all = config.dropping == Dropping::DropAll;
         Ok(Ecd {
@@ -166,6 +174,13 @@ impl Aqm for Ecd {
 
     fn on_empty(&mut self, _: Instant) {
         self.law.on_empty();
+    }
+
+    fn marks(&self) -> Marks {
+        Marks {
+            transport: true,
+            ecn: self.config.mark_ecn,
+        }
     }
 
     fn visit_state(&self, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -169,6 +169,35 @@ impl fmt::Display for DropReason {
     }
 }
 
+impl MarkReason {
+    /// All of them, in their order.
+    pub const ALL: [MarkReason; 3] = [
+        MarkReason::Unforced,
+        MarkReason::Forced,
+        MarkReason::EarlyCongestion,
+    ];
+}
+
+impl DropReason {
+    /// All of them, in their order.
+    pub const ALL: [DropReason; 4] = [
+        DropReason::Overlimit,
+        DropReason::Unforced,
+        DropReason::Forced,
+        DropReason::TargetExceeded,
+    ];
+}
+
+/// A reason as it stands in files: `target-exceeded` for "Target exceeded drop". Works on the
+/// reasons of any queue disc.
+pub fn reason_key(reason: &str) -> String {
+    let short = [" drop", " mark"]
+        .iter()
+        .find_map(|ending| reason.strip_suffix(ending))
+        .unwrap_or(reason);
+    short.to_lowercase().replace(' ', "-")
+}
+
 /// What happens to a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
@@ -207,6 +236,15 @@ impl Decision {
     }
 }
 
+/// Which marks an algorithm may set: what a queue disc has to find out about packets, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Marks {
+    /// It looks at [`Packet::icn_data`] at dequeue.
+    pub transport: bool,
+    /// It looks at [`Packet::ect`], at enqueue or dequeue.
+    pub ecn: bool,
+}
+
 /// An algorithm of active queue management. See the module for who does what.
 pub trait Aqm: fmt::Debug + Send {
     /// A packet arrives; `queue` is what waits already.
@@ -218,7 +256,43 @@ pub trait Aqm: fmt::Debug + Send {
     /// A packet was wanted and none is there.
     fn on_empty(&mut self, now: Instant);
 
+    /// Which marks it may set. What is false here need not be known of a packet.
+    fn marks(&self) -> Marks {
+        Marks::default()
+    }
+
     /// Calls `visit` with the name and value of each state variable, for traces. Times are in
     /// seconds, lengths in the limit's unit.
     fn visit_state(&self, visit: &mut dyn FnMut(&'static str, f64));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_of_reasons_are_in_the_order_of_their_numbers() {
+        for (i, reason) in DropReason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, i);
+        }
+        for (i, reason) in MarkReason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, i);
+        }
+    }
+
+    #[test]
+    fn keys_of_reasons() {
+        assert_eq!(
+            DropReason::ALL.map(|r| reason_key(&r.to_string())),
+            ["overlimit", "unforced", "forced", "target-exceeded"]
+        );
+        assert_eq!(
+            MarkReason::ALL.map(|r| reason_key(&r.to_string())),
+            ["unforced", "forced", "early-congestion"]
+        );
+        assert_eq!(
+            reason_key("Queue disc limit exceeded"),
+            "queue-disc-limit-exceeded"
+        );
+    }
 }

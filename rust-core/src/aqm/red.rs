@@ -25,7 +25,7 @@ mod adapt;
 
 use super::drop_tail::admission;
 use super::{
-    Aqm, Decision, DropReason, Limit, MarkField, MarkReason, Packet, Queue, Setup, Verdict,
+    Aqm, Decision, DropReason, Limit, MarkField, MarkReason, Marks, Packet, Queue, Setup, Verdict,
 };
 use crate::cc::range::check;
 use crate::units::{Bytes, Instant};
@@ -124,9 +124,8 @@ impl Default for Config {
 }
 
 impl Config {
-    fn check(&self) -> Result<(), String> {
-        check("min_threshold", self.min_threshold, 0.0..=1e9)?;
-        check("max_threshold", self.max_threshold, 0.0..=1e9)?;
+    /// An error line if the thresholds do not go together.
+    fn check_thresholds(&self) -> Result<(), String> {
         if self.min_threshold > self.max_threshold {
             return Err(format!(
                 "min_threshold: {} is above max_threshold {}",
@@ -136,6 +135,13 @@ impl Config {
         if self.threshold_unit == ThresholdUnit::Percent {
             check("max_threshold", self.max_threshold, 0.0..=100.0)?;
         }
+        Ok(())
+    }
+
+    /// An error line if a parameter is out of range by itself.
+    pub(super) fn check(&self) -> Result<(), String> {
+        check("min_threshold", self.min_threshold, 0.0..=1e9)?;
+        check("max_threshold", self.max_threshold, 0.0..=1e9)?;
         check("max_p", self.max_p, 1e-9..=1.0)?;
         if ![0.0, -1.0, -2.0].contains(&self.queue_weight)
             && !(1e-9..=1.0).contains(&self.queue_weight)
@@ -245,6 +251,7 @@ impl Red {
     pub fn new(setup: &Setup, config: &Config) -> Result<Red, String> {
         setup.check()?;
         config.check()?;
+        config.check_thresholds()?;
         let packets_per_sec =
             setup.link_rate.as_bps() as f64 / (8.0 * f64::from(config.mean_packet_bytes));
         let (min, max) = config.thresholds(setup.limit, packets_per_sec);
@@ -385,6 +392,13 @@ impl Aqm for Red {
 
     fn on_empty(&mut self, now: Instant) {
         self.idle_since = Some(now);
+    }
+
+    fn marks(&self) -> Marks {
+        Marks {
+            transport: false,
+            ecn: self.config.use_ecn,
+        }
     }
 
     fn visit_state(&self, visit: &mut dyn FnMut(&'static str, f64)) {

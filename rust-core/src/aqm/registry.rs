@@ -1,7 +1,8 @@
 //! The one list of AQMs.
 
-use super::{Aqm, Setup, codel, drop_tail, ecd, red};
+use super::{Aqm, Limit, Setup, codel, drop_tail, ecd, red};
 use crate::cc::registry::{defaults, parse, schema};
+use crate::units::{Duration, Rate};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
@@ -15,6 +16,8 @@ pub struct Entry {
     pub name: &'static str,
     /// Other names that are accepted.
     pub aliases: &'static [&'static str],
+    /// The middle of its ns-3 type's name: `CoDel` of `ns3::FerroccCoDelQueueDisc`.
+    pub type_name: &'static str,
     /// One line: what it is.
     pub summary: &'static str,
     /// Where it comes from.
@@ -23,6 +26,8 @@ pub struct Entry {
     pub defaults: fn() -> Value,
     /// The JSON Schema of the parameters.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// Checks each parameter of a JSON object by itself, not how they go together.
+    pub check: fn(&Value) -> Result<(), String>,
     /// Makes one from a JSON object of parameters (those left out have their defaults).
     pub build: Build,
 }
@@ -32,38 +37,46 @@ pub const AQMS: &[Entry] = &[
     Entry {
         name: "codel",
         aliases: &[],
+        type_name: "CoDel",
         summary: "drops at dequeue while the sojourn time stays above a target",
         reference: "RFC 8289",
         defaults: defaults::<codel::Config>,
         schema: schema::<codel::Config>,
+        check: |params| parse::<codel::Config>(params)?.check(),
         build: |setup, params| boxed(codel::CoDel::new(setup, &parse(params)?)),
     },
     Entry {
         name: "drop-tail",
         aliases: &["droptail", "fifo"],
+        type_name: "DropTail",
         summary: "drops what finds the queue full",
         reference: "-",
         defaults: defaults::<drop_tail::Config>,
         schema: schema::<drop_tail::Config>,
+        check: |params| parse::<drop_tail::Config>(params)?.check(),
         build: |setup, params| boxed(drop_tail::DropTail::new(setup, &parse(params)?)),
     },
     Entry {
         name: "ecd",
         aliases: &["improved-codel"],
+        type_name: "Ecd",
         summary: "CoDel that marks ICN DATA by its sojourn time before it drops",
         reference: "early congestion detection in ICN, improved CoDel; RFC 8289",
         defaults: defaults::<ecd::Config>,
         schema: schema::<ecd::Config>,
+        check: |params| parse::<ecd::Config>(params)?.check(),
         build: |setup, params| boxed(ecd::Ecd::new(setup, &parse(params)?)),
     },
     Entry {
         name: "red",
         aliases: &[],
+        type_name: "Red",
         summary: "drops or marks arrivals by chance, by the average queue length",
         reference: "Floyd and Jacobson, Random Early Detection, 1993; Floyd et al., Adaptive RED, \
                     2001",
         defaults: defaults::<red::Config>,
         schema: schema::<red::Config>,
+        check: |params| parse::<red::Config>(params)?.check(),
         build: |setup, params| boxed(red::Red::new(setup, &parse(params)?)),
     },
 ];
@@ -81,6 +94,23 @@ pub fn build(name: &str, setup: &Setup, params: &Value) -> Result<Box<dyn Aqm>, 
         format!("unknown AQM '{name}' (accepted: {known})")
     })?;
     (entry.build)(setup, params).map_err(|e| format!("AQM {}: {e}", entry.name))
+}
+
+impl Entry {
+    /// The names of its state variables, in the order of [`Aqm::visit_state`].
+    pub fn state_names(&self) -> Vec<&'static str> {
+        // They do not depend on its place.
+        let anywhere = Setup {
+            limit: Limit::Packets(1),
+            link_rate: Rate::from_bps(1),
+            link_delay: Duration::ZERO,
+        };
+        let mut names = Vec::new();
+        if let Ok(aqm) = (self.build)(&anywhere, &(self.defaults)()) {
+            aqm.visit_state(&mut |name, _| names.push(name));
+        }
+        names
+    }
 }
 
 fn boxed<A: Aqm + 'static>(made: Result<A, String>) -> Result<Box<dyn Aqm>, String> {

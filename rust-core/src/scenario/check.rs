@@ -8,8 +8,9 @@ mod routers;
 mod topology;
 
 use super::error::{Error, from_serde};
-use super::model::{Links, Scenario};
+use super::model::{Algorithm, Links, Scenario};
 use crate::units::{Bytes, Duration};
+use serde_json::{Map, Value};
 use std::fmt::Display;
 
 /// Largest number of flows in a scenario.
@@ -66,6 +67,21 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
     let few = count <= DEFAULT_RECEIVERS as usize;
     s.trace.enabled = Some(s.trace.enabled.unwrap_or(single && few));
     Ok((s, links, payload))
+}
+
+/// An algorithm by its canonical name, with the parameters that are not `given` at their defaults.
+fn filled(name: &str, defaults: Value, given: &Algorithm) -> Algorithm {
+    let mut params = match defaults {
+        Value::Object(defaults) => defaults,
+        _ => Map::new(),
+    };
+    for (key, value) in &given.params {
+        params.insert(key.clone(), value.clone());
+    }
+    Algorithm {
+        name: name.to_owned(),
+        params,
+    }
 }
 
 /// An error of a part that speaks of its own fields: "window: 0 is not in ..." in `field`.

@@ -13,6 +13,7 @@ mod error;
 mod json;
 mod model;
 mod nodes;
+pub mod parameters;
 mod path;
 pub mod quantity;
 pub mod registry;

@@ -118,6 +118,8 @@ pub struct Trace {
     pub enabled: Option<bool>,
     /// Time between two rows.
     pub interval: TimeText,
+    /// Whether aqm.csv is written: a row for what the bottleneck's AQM decides about each packet.
+    pub packets: bool,
 }
 
 impl Default for Trace {
@@ -125,6 +127,7 @@ impl Default for Trace {
         Trace {
             enabled: None,
             interval: TimeText(Duration::from_millis(20)),
+            packets: false,
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Names that scenarios may use beside the controllers: topologies, transports, AQMs, recoveries.
+//! Names that scenarios may use beside the controllers and AQMs, which have registries of their own:
+//! topologies, transports, recoveries.
 //! A name that is known but not available is refused with a message of its own.
 
 use super::error::{Error, nearest, shown};
-use crate::cc;
+use crate::{aqm, cc};
 
 /// Something that a scenario selects by name.
 #[derive(Debug, Clone, Copy)]
@@ -193,18 +194,6 @@ pub const TRANSPORTS: &[Entry] = &[
     lacks("tcp", "ns-3's TCP with ferrocc's socket", "RFC 9293"),
 ];
 
-/// AQMs of the bottleneck's best-effort band.
-pub const AQMS: &[Entry] = &[
-    has("drop-tail", "FIFO that drops arrivals when it is full", "-"),
-    lacks("red", "random early detection", "Floyd and Jacobson 1993"),
-    lacks("codel", "controlled delay", "RFC 8289"),
-    lacks(
-        "ecd",
-        "early congestion detection: CoDel that marks early",
-        "ECD paper, section 3",
-    ),
-];
-
 /// How a TCP sender judges duplicate ACKs.
 pub const RECOVERIES: &[Entry] = &[
     lacks(
@@ -307,6 +296,18 @@ pub(crate) fn controller(field: &str, given: &str) -> Result<&'static cc::regist
     ))
 }
 
+/// The AQM called `given` (or by an alias), in any letter case.
+pub(crate) fn aqm(field: &str, given: &str) -> Result<&'static aqm::registry::Entry, Error> {
+    if let Some(entry) = aqm::registry::find(&given.to_ascii_lowercase()) {
+        return Ok(entry);
+    }
+    let table = aqm::registry::AQMS;
+    let names = || table.iter().map(|e| e.name);
+    let aliases = table.iter().flat_map(|e| e.aliases.iter().copied());
+    let known = names().chain(aliases);
+    Err(unknown_name(field, "AQM", given, names(), known))
+}
+
 fn unavailable(field: &str, given: &str, available: impl Iterator<Item = &'static str>) -> Error {
     let names = match available.collect::<Vec<_>>().join(", ") {
         names if names.is_empty() => "none".to_owned(),
@@ -345,28 +346,36 @@ mod tests {
 
     #[test]
     fn known_and_unknown_names_are_told_apart() {
-        let error = |name| select("aqm", "AQM", AQMS, name).unwrap_err().to_string();
+        const TABLE: &[Entry] = &[has("here", "-", "-"), lacks("later", "-", "-")];
+        let error = |name| select("f", "thing", TABLE, name).unwrap_err().to_string();
         assert_eq!(
-            error("codel"),
-            "aqm: \"codel\" is not available in this version (accepted: drop-tail)"
+            error("later"),
+            "f: \"later\" is not available in this version (accepted: here)"
         );
         assert_eq!(
-            error("droptail"),
-            "aqm: unknown AQM \"droptail\" (accepted: drop-tail; did you mean drop-tail?)"
-        );
-        assert_eq!(
-            error("zzz"),
-            "aqm: unknown AQM \"zzz\" (accepted: drop-tail)"
+            error("hera"),
+            "f: unknown thing \"hera\" (accepted: here; did you mean here?)"
         );
         // What is not there is not suggested.
-        assert_eq!(
-            error("code"),
-            "aqm: unknown AQM \"code\" (accepted: drop-tail)"
-        );
-        assert!(error("CoDel").contains("not available"));
-        for name in ["drop-tail", "Drop-Tail"] {
-            assert_eq!(select("aqm", "AQM", AQMS, name).unwrap().name, "drop-tail");
+        assert_eq!(error("late"), "f: unknown thing \"late\" (accepted: here)");
+        assert!(error("Later").contains("not available"));
+        for name in ["here", "Here"] {
+            assert_eq!(select("f", "thing", TABLE, name).unwrap().name, "here");
         }
+    }
+
+    #[test]
+    fn every_aqm_of_the_registry_is_found_by_all_its_names() {
+        for entry in aqm::registry::AQMS {
+            for name in entry.aliases.iter().chain([&entry.name]) {
+                assert_eq!(aqm("a", name).unwrap().name, entry.name);
+                assert_eq!(aqm("a", &name.to_uppercase()).unwrap().name, entry.name);
+            }
+        }
+        assert_eq!(
+            aqm("a", "reed").unwrap_err().to_string(),
+            "a: unknown AQM \"reed\" (accepted: codel, drop-tail, ecd, red; did you mean red?)"
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::scenario::Cell;
 use crate::transport::{Stats, Step};
 use crate::units::{Bytes, Duration, Instant, Rate};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What one direction of a link has counted since the start of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,6 +29,24 @@ pub struct LinkCounters {
     pub sent: Bytes,
 }
 
+/// What a router's cache has counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CacheCounters {
+    /// Transfers that it served.
+    pub hits: u64,
+    /// Transfers that passed it or were bound by it, and that others served.
+    pub misses: u64,
+    /// NDCs that made room for others.
+    pub evictions: u64,
+    /// NDCs that it put together.
+    pub assembled: u64,
+    /// NDCs that it began and gave up.
+    pub abandoned: u64,
+}
+
+/// How many packets a queue dropped or marked, for each reason ([`crate::aqm::reason_key`]).
+pub type Reasons = BTreeMap<String, u64>;
+
 /// One direction of a link.
 #[derive(Debug, Clone)]
 struct Link {
@@ -37,6 +56,8 @@ struct Link {
     rate: Rate,
     queue: QueueMeter,
     counters: LinkCounters,
+    dropped_by: Reasons,
+    marked_by: Reasons,
 }
 
 /// A flow's state, as far as the summary needs it.
@@ -153,6 +174,8 @@ impl Recorder {
             rate,
             queue: QueueMeter::new(rate),
             counters: LinkCounters::default(),
+            dropped_by: Reasons::new(),
+            marked_by: Reasons::new(),
         });
         self.links.len() - 1
     }
@@ -352,14 +375,36 @@ impl Recorder {
     }
 
     /// A router's cache at the end.
-    pub fn finish_cache(&mut self, cache: CacheSummary) {
-        self.caches.push(cache);
+    pub fn finish_cache(&mut self, name: &str, counters: &CacheCounters) {
+        let all = counters.hits + counters.misses;
+        self.caches.push(CacheSummary {
+            name: name.to_owned(),
+            hits: counters.hits,
+            misses: counters.misses,
+            hit_ratio: (all > 0).then(|| rounded(counters.hits as f64 / all as f64)),
+            evictions: counters.evictions,
+            assembled: counters.assembled,
+            abandoned: counters.abandoned,
+        });
     }
 
-    /// A link's last counters.
-    pub fn finish_link(&mut self, link: usize, counters: &LinkCounters) {
+    /// The name of a link.
+    pub fn link_name(&self, link: usize) -> Option<&str> {
+        self.links.get(link).map(|l| l.name.as_str())
+    }
+
+    /// A link's last counters, and why packets were dropped and marked.
+    pub fn finish_link(
+        &mut self,
+        link: usize,
+        counters: &LinkCounters,
+        dropped_by: Reasons,
+        marked_by: Reasons,
+    ) {
         if let Some(link) = self.links.get_mut(link) {
             link.counters = *counters;
+            link.dropped_by = dropped_by;
+            link.marked_by = marked_by;
         }
     }
 
@@ -505,7 +550,9 @@ fn link_summary(link: &Link, span: Duration) -> LinkSummary {
         },
         arrivals: c.arrivals,
         dropped: c.dropped,
+        dropped_by: link.dropped_by.clone(),
         marked: c.marked,
+        marked_by: link.marked_by.clone(),
         loss_rate: ratio(c.dropped as f64, c.arrivals as f64),
         error_losses: c.error_losses,
     }

@@ -120,6 +120,55 @@ impl QueueRow<'_> {
     }
 }
 
+/// What an AQM decided about a packet.
+#[derive(Debug, Clone, Copy)]
+pub struct AqmRow<'a> {
+    /// When.
+    pub now: Instant,
+    /// The link's name.
+    pub link: &'a str,
+    /// `enqueue` or `dequeue`. A packet that may enter has no row of its enqueue unless it was
+    /// marked.
+    pub at: &'a str,
+    /// `data`, `req` or `other`.
+    pub packet: &'a str,
+    /// Size in the queue, IP header included.
+    pub size: Bytes,
+    /// How long it waited.
+    pub sojourn: Duration,
+    /// `pass`, `mark` or `drop`.
+    pub verdict: &'a str,
+    /// Why it was marked or dropped.
+    pub reason: &'a str,
+    /// The state variables after the decision.
+    pub state: &'a [f64],
+}
+
+impl AqmRow<'_> {
+    /// The first line of `aqm.csv`, before the names of the state variables.
+    pub const HEADER: &'static str = "time_s,link,at,packet,size_bytes,sojourn_ms,verdict,reason";
+
+    /// Writes the row.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        write!(
+            out,
+            "{},{},{},{},{},{},{},{}",
+            seconds(self.now),
+            Quoted(self.link),
+            self.at,
+            self.packet,
+            self.size.get(),
+            self.sojourn.as_millis_f64(),
+            self.verdict,
+            Quoted(self.reason),
+        )?;
+        for &value in self.state {
+            write!(out, ",{}", Cell(Some(value)))?;
+        }
+        writeln!(out)
+    }
+}
+
 /// Something that happened to a flow.
 #[derive(Debug, Clone, Copy)]
 pub struct EventRow<'a> {
@@ -248,6 +297,21 @@ mod tests {
         assert_eq!(
             text(|out| queue.write(out)),
             "0.000000000,\"IR2, IR1\",1,2,3,4,5,6\n"
+        );
+        let aqm = AqmRow {
+            now: Instant::ZERO,
+            link: "bottleneck",
+            at: "dequeue",
+            packet: "data",
+            size: Bytes::new(1358),
+            sojourn: Duration::from_micros(5250),
+            verdict: "mark",
+            reason: "early-congestion",
+            state: &[1.0, 0.05],
+        };
+        assert_eq!(
+            text(|out| aqm.write(out)),
+            "0.000000000,bottleneck,dequeue,data,1358,5.25,mark,early-congestion,1,0.05\n"
         );
         let event = EventRow {
             now: Instant::ZERO,

@@ -6,7 +6,7 @@
 //! without `verify`, `jain` unless two or more flows were active together, `classification` without
 //! a recovery that classifies. `caches` is empty where there are none.
 
-use super::Distribution;
+use super::{Distribution, Reasons};
 use crate::units::Duration;
 use serde::Serialize;
 use serde_json::Value;
@@ -155,8 +155,12 @@ pub struct LinkSummary {
     pub arrivals: u64,
     /// Packets that the queue dropped.
     pub dropped: u64,
+    /// The same, for each reason.
+    pub dropped_by: Reasons,
     /// Packets that the queue marked.
     pub marked: u64,
+    /// The same, for each reason.
+    pub marked_by: Reasons,
     /// dropped / arrivals.
     pub loss_rate: f64,
     /// Packets that the error model took.
@@ -188,13 +192,13 @@ pub struct QueueDelay {
 pub struct CacheSummary {
     /// The router.
     pub name: String,
-    /// REQs that it answered with DATA.
+    /// Transfers that it served.
     pub hits: u64,
-    /// REQs for an NDC that it does not hold.
+    /// Transfers that passed it or were bound by it, and that others served.
     pub misses: u64,
-    /// hits / (hits + misses); null without REQs.
+    /// hits / (hits + misses); null without transfers.
     pub hit_ratio: Option<f64>,
-    /// NDCs that were removed for others.
+    /// NDCs that made room for others.
     pub evictions: u64,
     /// NDCs that it put together.
     pub assembled: u64,
@@ -268,6 +272,10 @@ impl Summary {
                 link.queue_ms.mean,
                 link.loss_rate * 100.0,
             ));
+            if link.marked > 0 {
+                let share = link.marked as f64 / link.arrivals.max(1) as f64;
+                text.push_str(&format!(", {:.3} % marked", share * 100.0));
+            }
             if link.error_losses > 0 {
                 text.push_str(&format!(", {} lost on the link", link.error_losses));
             }

@@ -1,6 +1,6 @@
 //! The transfers.
 
-use super::{clock, inside, secs, within};
+use super::{clock, filled, inside, secs, within};
 use crate::cc::Setup;
 use crate::scenario::error::{Error, shown};
 use crate::scenario::model::{Algorithm, Flow, FlowClock, Scenario};
@@ -8,7 +8,7 @@ use crate::scenario::nodes::Nodes;
 use crate::scenario::quantity::{Jitter, TimeText};
 use crate::scenario::registry;
 use crate::units::{Bytes, Duration};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
@@ -191,15 +191,5 @@ fn controller(field: &str, given: &Algorithm, setup: &Setup) -> Result<Algorithm
     let entry = registry::controller(field, &given.name)?;
     let params = Value::Object(given.params.clone());
     (entry.build)(setup, &params).map_err(|message| inside(field, &message))?;
-    let mut params = match (entry.defaults)() {
-        Value::Object(defaults) => defaults,
-        _ => Map::new(),
-    };
-    for (key, value) in &given.params {
-        params.insert(key.clone(), value.clone());
-    }
-    Ok(Algorithm {
-        name: entry.name.to_owned(),
-        params,
-    })
+    Ok(filled(entry.name, (entry.defaults)(), given))
 }

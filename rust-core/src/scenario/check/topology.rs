@@ -1,11 +1,13 @@
 //! The network.
 
-use super::{DEFAULT_RECEIVERS, MAX_FLOWS, micros, secs, within};
+use super::{DEFAULT_RECEIVERS, MAX_FLOWS, filled, inside, micros, secs, within};
+use crate::aqm::{Limit, Setup};
 use crate::scenario::error::Error;
-use crate::scenario::model::{Links, Scenario, Topology};
+use crate::scenario::model::{Algorithm, Bottleneck, Links, Scenario, Topology};
 use crate::scenario::quantity::{Buffer, RateText};
 use crate::scenario::registry;
 use crate::units::{Bytes, Duration, Rate};
+use serde_json::Value;
 
 /// Makes the names canonical that other sections depend on.
 pub(super) fn names(t: &mut Topology) -> Result<(), Error> {
@@ -93,11 +95,6 @@ pub(super) fn check(s: &mut Scenario, packet: Bytes) -> Result<Links, Error> {
         1_000,
         "1..1000 packets",
     )?;
-    let field = "topology.bottleneck.aqm";
-    let aqm = registry::select(field, "AQM", registry::AQMS, &b.aqm.name)?;
-    if let Some(key) = b.aqm.params.keys().next() {
-        return Err(Error::unknown(field, "parameter", key, std::iter::empty()));
-    }
     if let Some(rate) = t.access.rate
         && !(b.rate.0..=Rate::from_bps(10_000_000_000_000)).contains(&rate.0)
     {
@@ -137,7 +134,25 @@ pub(super) fn check(s: &mut Scenario, packet: Bytes) -> Result<Links, Error> {
         return Err(Error::new(field, problem));
     }
     t.bottleneck.buffer = links.buffer;
-    t.bottleneck.aqm.name = aqm.name.to_owned();
+    t.bottleneck.aqm = aqm(&t.bottleneck, &links)?;
     t.access.rate = Some(RateText(links.access_rate));
     Ok(links)
+}
+
+/// Checks the AQM by making one, and fills in its parameters.
+fn aqm(b: &Bottleneck, links: &Links) -> Result<Algorithm, Error> {
+    const FIELD: &str = "topology.bottleneck.aqm";
+    let entry = registry::aqm(FIELD, &b.aqm.name)?;
+    let setup = Setup {
+        limit: match links.buffer {
+            Buffer::Packets(n) => Limit::Packets(n),
+            Buffer::Bytes(n) => Limit::Bytes(n),
+            Buffer::Bdp(_) => unreachable!("a resolved buffer is in packets or bytes"),
+        },
+        link_rate: b.rate.0,
+        link_delay: links.bottleneck_delay,
+    };
+    let params = Value::Object(b.aqm.params.clone());
+    (entry.build)(&setup, &params).map_err(|message| inside(FIELD, &message))?;
+    Ok(filled(entry.name, (entry.defaults)(), &b.aqm))
 }
