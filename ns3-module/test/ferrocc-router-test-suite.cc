@@ -69,7 +69,7 @@ struct Line
     /// A receiver.
     struct Client
     {
-        RouterLine::Host host;    //!< Its host.
+        RouterLine::Host host;     //!< Its host.
         Ptr<IcnReceiver> receiver; //!< It.
         Ptr<IcnSession> session;   //!< Its session.
         Time failedAt;             //!< When it failed.
@@ -96,8 +96,7 @@ struct Line
         }
         for (uint32_t i = 0; i < line.GetNRouters(); i++)
         {
-            const bool isPlain =
-                std::count(setting.plain.begin(), setting.plain.end(), i) > 0;
+            const bool isPlain = std::count(setting.plain.begin(), setting.plain.end(), i) > 0;
             if (!isPlain)
             {
                 AddRouter(setting, i);
@@ -292,19 +291,19 @@ struct Line
         Simulator::Destroy();
     }
 
-    RouterLine line;                                       //!< The network.
-    Ptr<IcnNameServerApplication> nameServer;              //!< The name server.
-    Address nameServerAddress;                             //!< Its address.
-    Ptr<IcnReplicaApplication> server;                     //!< The server at R3.
-    Ptr<IcnReplicaApplication> second;                     //!< The one at R2, or null.
-    std::vector<RouterLine::Host> serverHosts;             //!< Their hosts.
-    std::vector<Client> clients;                           //!< The receivers.
-    std::vector<Address> edges;                            //!< Their edge routers.
-    std::array<Ptr<IcnBindingApplication>, 3> bindings{};  //!< Binding in the routers.
+    RouterLine line;                                        //!< The network.
+    Ptr<IcnNameServerApplication> nameServer;               //!< The name server.
+    Address nameServerAddress;                              //!< Its address.
+    Ptr<IcnReplicaApplication> server;                      //!< The server at R3.
+    Ptr<IcnReplicaApplication> second;                      //!< The one at R2, or null.
+    std::vector<RouterLine::Host> serverHosts;              //!< Their hosts.
+    std::vector<Client> clients;                            //!< The receivers.
+    std::vector<Address> edges;                             //!< Their edge routers.
+    std::array<Ptr<IcnBindingApplication>, 3> bindings{};   //!< Binding in the routers.
     std::array<Ptr<IcnRouterCacheApplication>, 3> caches{}; //!< The routers' caches.
-    Ptr<IcnRouterCacheApplication> offPathCache;           //!< The cache beside the path, or null.
-    Ptr<IcnOffPathCacheApplication> offPath;               //!< What fills it, or null.
-    IcnEid ndc;                                            //!< The NDC.
+    Ptr<IcnRouterCacheApplication> offPathCache;            //!< The cache beside the path, or null.
+    Ptr<IcnOffPathCacheApplication> offPath;                //!< What fills it, or null.
+    IcnEid ndc;                                             //!< The NDC.
 };
 
 } // namespace
@@ -323,21 +322,21 @@ class LineTestCase : public TestCase
     /// What a router's cache has counted; -1 for whatever.
     struct Counts
     {
-        uint32_t router;         //!< The router's number.
-        int64_t hits{-1};        //!< Transfers that it served.
-        int64_t misses{-1};      //!< Transfers that others served.
-        int64_t assembled{-1};   //!< NDCs that became complete.
-        int64_t abandoned{-1};   //!< NDCs that were given up.
-        int64_t evictions{-1};   //!< NDCs that were evicted.
-        int64_t tooLarge{-1};    //!< Transfers of an NDC that is too large.
+        uint32_t router;       //!< The router's number.
+        int64_t hits{-1};      //!< Transfers that it served.
+        int64_t misses{-1};    //!< Transfers that others served.
+        int64_t assembled{-1}; //!< NDCs that became complete.
+        int64_t abandoned{-1}; //!< NDCs that were given up.
+        int64_t evictions{-1}; //!< NDCs that were evicted.
+        int64_t tooLarge{-1};  //!< Transfers of an NDC that is too large.
     };
 
     /// What comes of it.
     struct Outcome
     {
-        std::vector<std::string> failures;     //!< Per receiver; empty: its content is whole.
-        std::vector<uint64_t> changes;         //!< Per receiver: how often its source changed.
-        std::vector<Counts> caches;            //!< What caches have counted.
+        std::vector<std::string> failures;          //!< Per receiver; empty: its content is whole.
+        std::vector<uint64_t> changes;              //!< Per receiver: how often its source changed.
+        std::vector<Counts> caches;                 //!< What caches have counted.
         std::function<void(Line&, TestCase&)> more; //!< Further checks, or none.
     };
 
@@ -462,8 +461,7 @@ class FerroccRouterTestSuite : public TestSuite
         AddTestCase(new LineTestCase(name, setting, prepare, outcome), compat::QuickTest());
         Line::Setting ipv6 = setting;
         ipv6.ipv6 = true;
-        AddTestCase(new LineTestCase(name + ", IPv6", ipv6, prepare, outcome),
-                    compat::QuickTest());
+        AddTestCase(new LineTestCase(name + ", IPv6", ipv6, prepare, outcome), compat::QuickTest());
     }
 };
 
@@ -520,7 +518,10 @@ FerroccRouterTestSuite::AddCacheTests()
     Line::Setting all;
     all.caches = {0, 1, 2};
 
-    Add("two receivers at once make one copy", edge, Both(0.5, 0.51), {{"", ""}, {0, 0}, {{0, 0, 2, 1, 0}}});
+    Add("two receivers at once make one copy",
+        edge,
+        Both(0.5, 0.51),
+        {{"", ""}, {0, 0}, {{0, 0, 2, 1, 0}}});
     Add("the edge router serves the second receiver",
         edge,
         And(Both(0.5, 5), 4, [](Line& w) { w.server->Fail(); }),
@@ -531,7 +532,10 @@ FerroccRouterTestSuite::AddCacheTests()
         {{"", ""}, {0, 0}, {{1, 1, 1, 1, 0}}});
     Line::Setting lossy = all;
     lossy.loss = 0.02;
-    Add("copies everywhere, under loss", lossy, Both(0.5, 8), {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {1, 0, 1, 1}, {2, 0, 1, 1}}});
+    Add("copies everywhere, under loss",
+        lossy,
+        Both(0.5, 8),
+        {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {1, 0, 1, 1}, {2, 0, 1, 1}}});
     Add("eviction in mid-transfer at the edge",
         edge,
         And(Both(0.5, 5), 5.007, [](Line& w) { w.caches[0]->EvictAll(); }),
@@ -561,7 +565,10 @@ FerroccRouterTestSuite::AddCacheTests()
         middle,
         And(Both(0.5, 5), 5.1, restart(1)),
         {{"", ""}, {0, 1}, {{1, 1, 1}}});
-    Add("the edge router restarts", edge, And(Both(0.5, 5), 0.7, restart(0)), {{"", ""}, {0, 0}, {}});
+    Add("the edge router restarts",
+        edge,
+        And(Both(0.5, 5), 0.7, restart(0)),
+        {{"", ""}, {0, 0}, {}});
 
     Line::Setting down = all;
     down.placement = "lcd";
@@ -574,20 +581,27 @@ FerroccRouterTestSuite::AddCacheTests()
                 w.Start(i, 0.5 + 5 * i);
             }
         },
-        {{"", "", "", ""},
-         {0, 0, 0, 0},
-         {{0, 1, 3, 1}, {1, 1, 2, 1}, {2, 1, 1, 1}}});
+        {{"", "", "", ""}, {0, 0, 0, 0}, {{0, 1, 3, 1}, {1, 1, 2, 1}, {2, 1, 1, 1}}});
     Line::Setting never = all;
     never.placement = "probabilistic";
     never.probability = 0;
-    Add("no copies at probability 0", never, Both(0.5, 5), {{"", ""}, {0, 0}, {{0, 0, 2, 0}, {1, 0, 2, 0}, {2, 0, 2, 0}}});
+    Add("no copies at probability 0",
+        never,
+        Both(0.5, 5),
+        {{"", ""}, {0, 0}, {{0, 0, 2, 0}, {1, 0, 2, 0}, {2, 0, 2, 0}}});
     Line::Setting always = never;
     always.probability = 1;
-    Add("copies everywhere at probability 1", always, Both(0.5, 5), {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {1, 0, 1, 1}, {2, 0, 1, 1}}});
+    Add("copies everywhere at probability 1",
+        always,
+        Both(0.5, 5),
+        {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {1, 0, 1, 1}, {2, 0, 1, 1}}});
     Line::Setting mixed = all;
     mixed.plain = {1};
     mixed.caches = {0, 2};
-    Add("a plain IP router in between", mixed, Both(0.5, 5), {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {2, 0, 1, 1}}});
+    Add("a plain IP router in between",
+        mixed,
+        Both(0.5, 5),
+        {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {2, 0, 1, 1}}});
     Add("a preloaded NDC is a hit",
         edge,
         And(Both(1, 2), 0.5, [](Line& w) { w.caches[0]->Preload(w.ndc, SIZE, SEED); }),
@@ -602,13 +616,12 @@ FerroccRouterTestSuite::AddOffPathTests()
     const auto counted = [](uint64_t fetched, uint64_t declined, uint64_t hits) {
         return [fetched, declined, hits](Line& w, TestCase&) {
             const auto& app = *w.offPath;
-            NS_ABORT_MSG_UNLESS(app.GetAnnounced() == 1 && app.GetFailed() == 0 &&
-                                    app.GetFetched() == fetched && app.GetDeclined() == declined &&
-                                    w.offPathCache->GetHits() == hits,
-                                "announced " << app.GetAnnounced() << ", fetched "
-                                             << app.GetFetched() << ", failed " << app.GetFailed()
-                                             << ", declined " << app.GetDeclined() << ", hits "
-                                             << w.offPathCache->GetHits());
+            NS_ABORT_MSG_UNLESS(
+                app.GetAnnounced() == 1 && app.GetFailed() == 0 && app.GetFetched() == fetched &&
+                    app.GetDeclined() == declined && w.offPathCache->GetHits() == hits,
+                "announced " << app.GetAnnounced() << ", fetched " << app.GetFetched()
+                             << ", failed " << app.GetFailed() << ", declined " << app.GetDeclined()
+                             << ", hits " << w.offPathCache->GetHits());
         };
     };
     Add("a cache beside the path fetches what is announced and serves it",
