@@ -564,11 +564,12 @@ FerroccRouterTestSuite::AddCacheTests()
     Add("the router that serves restarts",
         middle,
         And(Both(0.5, 5), 5.1, restart(1)),
-        {{"", ""}, {0, 1}, {{1, 1, 1}}});
+        {{"", ""}, {0, 1}, {{1, 1, -1}}});
+    // The rest of the first transfer and the second one make a copy, which then serves the latter.
     Add("the edge router restarts",
         edge,
         And(Both(0.5, 5), 0.7, restart(0)),
-        {{"", ""}, {0, 0}, {}});
+        {{"", ""}, {0, 1}, {}});
 
     Line::Setting down = all;
     down.placement = "lcd";
