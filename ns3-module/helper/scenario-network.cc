@@ -136,6 +136,12 @@ ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
         link.loss = {spec.names_loss, spec.names_loss};
         m_nameServer = m_network.AddHost(0, link);
     }
+    if (spec.off_path_router < routers.size())
+    {
+        // A link like those between routers, as long as the first one.
+        LinkSpec link = RouterLinkSpecs(cell, spec).back();
+        m_offPath = m_network.AddHost(spec.off_path_router, link);
+    }
     AddPlaces(cell, spec);
     NoteNames(cell);
 }
@@ -206,6 +212,10 @@ ScenarioNetwork::NoteNames(const ferrocc::scenario::Cell& cell)
     {
         names[m_nameServer.node->GetId()] = "NS";
     }
+    if (m_offPath.node)
+    {
+        names[m_offPath.node->GetId()] = OFF_PATH_NAME;
+    }
     for (const Link& link : m_network.GetLinks())
     {
         for (const LinkEnd& end : link.ends)
@@ -263,6 +273,12 @@ ScenarioNetwork::GetNameServerAddress() const
     return m_nameServer.node ? m_network.GetAddress(m_nameServer) : Address();
 }
 
+Ptr<Node>
+ScenarioNetwork::GetOffPathCache() const
+{
+    return m_offPath.node;
+}
+
 uint32_t
 ScenarioNetwork::GetNReceivers() const
 {
@@ -307,6 +323,10 @@ ScenarioNetwork::GetHosts() const
     if (m_nameServer.node)
     {
         hosts.push_back(m_nameServer);
+    }
+    if (m_offPath.node)
+    {
+        hosts.push_back(m_offPath);
     }
     return hosts;
 }
