@@ -2,18 +2,22 @@
 
 # These include generated headers, which exist once cargo has run.
 set(FERROCC_BRIDGE_SOURCES
+    helper/scenario-faults.cc
     helper/scenario-flow.cc
     helper/scenario-flows.cc
     helper/scenario-links.cc
     helper/scenario-network.cc
     helper/scenario-program.cc
     helper/scenario-replicas.cc
+    helper/scenario-routers.cc
     helper/scenario-runner.cc
     model/ferrocc-queue-disc.cc
+    model/icn-binding-application.cc
     model/icn-eid.cc
     model/icn-header.cc
     model/icn-name-client.cc
     model/icn-name-server-application.cc
+    model/icn-off-path-cache-application.cc
     model/icn-receiver.cc
     model/icn-replica-application.cc
     model/icn-router-cache-application.cc
@@ -22,13 +26,13 @@ set(FERROCC_BRIDGE_SOURCES
 
 set(FERROCC_SOURCES
     ${FERROCC_BRIDGE_SOURCES}
-    helper/bottleneck-network.cc
     helper/icn-stack-helper.cc
     helper/ipv4-hashed-routing-helper.cc
     helper/ipv6-hashed-routing-helper.cc
     helper/link-helper.cc
     helper/link-monitor.cc
     helper/progress-meter.cc
+    helper/router-line.cc
     helper/topo1-helper.cc
     model/ds-field-packet-filter.cc
     model/icn-l4-protocol.cc
@@ -41,24 +45,26 @@ set(FERROCC_SOURCES
 )
 
 set(FERROCC_HEADERS
-    helper/bottleneck-network.h
     helper/icn-stack-helper.h
     helper/ipv4-hashed-routing-helper.h
     helper/ipv6-hashed-routing-helper.h
     helper/link-helper.h
     helper/link-monitor.h
     helper/progress-meter.h
+    helper/router-line.h
     helper/scenario-program.h
     helper/scenario-runner.h
     helper/topo1-helper.h
     model/ds-field-packet-filter.h
     model/ferrocc-queue-disc.h
+    model/icn-binding-application.h
     model/icn-eid.h
     model/icn-header.h
     model/icn-l4-protocol.h
     model/icn-locator.h
     model/icn-name-client.h
     model/icn-name-server-application.h
+    model/icn-off-path-cache-application.h
     model/icn-receiver-application.h
     model/icn-receiver.h
     model/icn-replica-application.h
@@ -77,6 +83,7 @@ set(FERROCC_TESTS
     test/ferrocc-marks-test-suite.cc
     test/ferrocc-names-test-suite.cc
     test/ferrocc-priority-test-suite.cc
+    test/ferrocc-router-test-suite.cc
     test/ferrocc-routing-test-suite.cc
     test/ferrocc-scenario-test-suite.cc
     test/ferrocc-transport-test-suite.cc

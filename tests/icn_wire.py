@@ -15,7 +15,9 @@ IP_PROTOCOL = 0x99
 NEXT_HEADER_TRANSPORT = 1
 REQ, DATA = 1, 2
 FLAG_MARK, FLAG_PROBE, FLAG_TIMESTAMP = 1, 2, 4
-PAD1, PADN, LOST, TIMESTAMP, NDC_SIZE, MSS = range(6)
+PAD1, PADN, LOST, TIMESTAMP, NDC_SIZE, MSS, REFUSAL = range(7)
+#: Why a router could not bind a REQ: name unknown, name server unreachable, no replica.
+REFUSALS = (1, 2, 3)
 #: Lengths of the padded ICN header by message type, in bytes.
 LEAST_LENGTH = {REQ: 86, DATA: 88}
 
@@ -47,6 +49,7 @@ class Header:
     lost: tuple[tuple[int, int], ...] = ()
     timestamp_ns: int | None = None
     ndc_size: int | None = None
+    refusal: int | None = None
 
 
 def parse(data: bytes) -> tuple[Header, int]:
@@ -78,12 +81,14 @@ def parse(data: bytes) -> tuple[Header, int]:
     else:
         stamp = options.get(TIMESTAMP)
         size = options.get(NDC_SIZE)
+        refusal = options.get(REFUSAL, b"\0")[0]
         header = Header(
             *common,
             mark=bool(flags & FLAG_MARK),
             probe=probe,
             timestamp_ns=None if stamp is None else int.from_bytes(stamp, "big", signed=True),
             ndc_size=None if size is None else int.from_bytes(size, "big"),
+            refusal=refusal if refusal in REFUSALS else None,
         )
     return header, end
 
@@ -100,13 +105,14 @@ def _options(data: bytes) -> dict[int, bytes]:
             raise WireError("bad option length")
         value = data[at + 2 : at + 2 + data[at + 1]]
         at += 2 + len(value)
-        if kind in (PADN,) or kind > MSS:
+        if kind in (PADN,) or kind > REFUSAL:
             continue
         right = {
             LOST: len(value) > 0 and len(value) % SEGMENT.size == 0,
             TIMESTAMP: len(value) == 8,
             NDC_SIZE: len(value) == 8,
             MSS: len(value) == 2,
+            REFUSAL: len(value) == 1,
         }[kind]
         if not right:
             raise WireError("bad option length")
@@ -132,6 +138,8 @@ def emit(header: Header, payload: bytes) -> bytes:
             options += bytes([TIMESTAMP, 8]) + header.timestamp_ns.to_bytes(8, "big", signed=True)
         if header.ndc_size is not None:
             options += bytes([NDC_SIZE, 8]) + header.ndc_size.to_bytes(8, "big")
+        if header.refusal is not None:
+            options += bytes([REFUSAL, 1, header.refusal])
     fixed = ID_HEADER.size + TRANSPORT_HEADER.size
     pad = LEAST_LENGTH[header.type] - fixed - len(options)
     if pad == 1:

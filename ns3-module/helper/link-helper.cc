@@ -6,14 +6,12 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/drop-tail-queue.h"
-#include "ns3/error-model.h"
 #include "ns3/icmpv6-l4-protocol.h"
 #include "ns3/ipv4.h"
 #include "ns3/ipv6.h"
 #include "ns3/mac48-address.h"
 #include "ns3/net-device-queue-interface.h"
 #include "ns3/node.h"
-#include "ns3/pointer.h"
 #include "ns3/queue-size.h"
 #include "ns3/reordering-point-to-point-channel.h"
 #include "ns3/string.h"
@@ -33,6 +31,20 @@ constexpr uint32_t NETWORKS = 1U << 22;
 
 /// Limit of the band of expedited packets. They are few; a limit only keeps a mistake finite.
 constexpr char EXPEDITED_BUFFER[] = "10000p";
+
+/// What a link does that is down.
+class EverythingIsLost : public ErrorModel
+{
+  private:
+    bool DoCorrupt(Ptr<Packet> /* packet */) override
+    {
+        return true;
+    }
+
+    void DoReset() override
+    {
+    }
+};
 
 /**
  * @param node The node to which the device is added.
@@ -228,7 +240,7 @@ LinkHelper::Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec)
         end.device = MakeDevice(nodes[i], spec);
         end.device->Attach(link.channel);
         // Before the address, because ns-3 installs a queue disc of its own choice otherwise.
-        InstallQueueDisc(end, spec, spec.icnRouter[i]);
+        InstallQueueDisc(end, spec.managed[i] ? spec : LinkSpec(), spec.icnRouter[i]);
         AssignAddress(end, network, 1 + i);
         // What this end receives is what the other one sent.
         const double loss = spec.loss[1 - i];
@@ -238,9 +250,24 @@ LinkHelper::Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec)
             errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
             errors->SetRate(loss);
             end.device->SetReceiveErrorModel(errors);
+            link.errors[i] = errors;
         }
     }
     return link;
+}
+
+void
+LinkHelper::SetUp(const Link& link, bool up)
+{
+    for (std::size_t i = 0; i < link.ends.size(); i++)
+    {
+        Ptr<ErrorModel> errors = link.errors[i];
+        if (!up)
+        {
+            errors = CreateObject<EverythingIsLost>();
+        }
+        link.ends[i].device->SetReceiveErrorModel(errors);
+    }
 }
 
 int64_t
@@ -252,9 +279,7 @@ LinkHelper::AssignStreams(const Link& link, int64_t stream)
     constexpr int64_t STREAMS = 4;
     for (std::size_t i = 0; i < link.ends.size(); i++)
     {
-        PointerValue value;
-        link.ends[i].device->GetAttribute("ReceiveErrorModel", value);
-        if (const auto errors = value.Get<RateErrorModel>())
+        if (const auto errors = DynamicCast<RateErrorModel>(link.errors[i]))
         {
             errors->AssignStreams(stream + static_cast<int64_t>(i));
         }

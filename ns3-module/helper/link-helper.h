@@ -5,6 +5,7 @@
 
 #include "ns3/address.h"
 #include "ns3/data-rate.h"
+#include "ns3/error-model.h"
 #include "ns3/ferrocc-queue-disc.h"
 #include "ns3/nstime.h"
 #include "ns3/point-to-point-channel.h"
@@ -38,6 +39,8 @@ struct LinkSpec
     std::string aqmParameters{"{}"}; //!< Its parameters, a JSON object.
     /// Whether end 0 and end 1 are ICN routers, whose AQM may mark DATA in its transport header.
     std::array<bool, 2> icnRouter{true, true};
+    /// Whether end 0 and end 1 have the queue that is described; else a long FIFO.
+    std::array<bool, 2> managed{true, true};
     bool priority{false};           //!< Whether packets with the codepoint go first.
     uint8_t dscp{46};               //!< The codepoint (EF).
     std::array<double, 2> loss{};   //!< Loss probability of what end 0 and what end 1 sends.
@@ -66,8 +69,9 @@ struct LinkEnd
  */
 struct Link
 {
-    std::array<LinkEnd, 2> ends;      //!< Both ends.
-    Ptr<PointToPointChannel> channel; //!< The channel.
+    std::array<LinkEnd, 2> ends;            //!< Both ends.
+    Ptr<PointToPointChannel> channel;       //!< The channel.
+    std::array<Ptr<ErrorModel>, 2> errors;  //!< What each end loses of what it receives, or null.
 };
 
 /**
@@ -89,6 +93,15 @@ class LinkHelper
      * @return The link.
      */
     Link Install(Ptr<Node> a, Ptr<Node> b, const LinkSpec& spec);
+
+    /**
+     * Takes a link down, so that everything sent on it is lost (and counted as the error model's
+     * losses), or up again.
+     *
+     * @param link The link.
+     * @param up Whether it shall be up.
+     */
+    static void SetUp(const Link& link, bool up);
 
     /**
      * Assigns fixed stream numbers to the random variables of a link's losses and reordering, and

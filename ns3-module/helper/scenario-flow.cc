@@ -56,6 +56,7 @@ ScenarioFlow::ScenarioFlow(const Environment& environment,
     : m_environment(environment),
       m_spec(spec),
       m_index(index),
+      m_late(environment.run.names_binding != "receiver"),
       m_resolveNs(NONE)
 {
     Prepare();
@@ -109,7 +110,8 @@ ScenarioFlow::PrepareSession(int64_t stream)
     const auto& run = m_environment.run;
     const auto time = [](uint64_t ns) { return TimeValue(NanoSeconds(static_cast<int64_t>(ns))); };
     m_session = CreateObject<IcnSession>();
-    m_session->SetAttribute("Resolution", StringValue(std::string(run.names_mode)));
+    const std::string resolution = m_late ? "address" : std::string(run.names_mode);
+    m_session->SetAttribute("Resolution", StringValue(resolution));
     m_session->SetAttribute("ReplicaChoice", StringValue(std::string(m_spec.replica_choice)));
     m_session->SetAttribute("NameTimeout", time(run.names_timeout_ns));
     m_session->SetAttribute("NameTries", UintegerValue(run.names_tries));
@@ -119,10 +121,40 @@ ScenarioFlow::PrepareSession(int64_t stream)
     m_session->AssignStreams(STREAM_SESSIONS + stream);
     m_session->SetReceiver(m_receiver);
     m_session->SetNameServer(m_environment.replicas.GetNameServerAddress());
-    m_session->SetTable(MakeCallback(&ScenarioReplicas::LookUp, &m_environment.replicas));
+    if (m_late)
+    {
+        m_session->SetTable(MakeCallback(&ScenarioFlow::GetEdge, this));
+    }
+    else
+    {
+        m_session->SetTable(MakeCallback(&ScenarioReplicas::LookUp, &m_environment.replicas));
+    }
     m_session->Configure();
     m_session->TraceConnectWithoutContext("Failed", MakeCallback(&ScenarioFlow::OnFailed, this));
     m_session->TraceConnectWithoutContext("Replica", MakeCallback(&ScenarioFlow::OnReplica, this));
+}
+
+std::vector<IcnLocator>
+ScenarioFlow::GetEdge(const IcnEid& /* ndc */) const
+{
+    return {{m_environment.network.GetEdgeAddress(m_spec.receiver), 0}};
+}
+
+void
+ScenarioFlow::NotifyMove()
+{
+    if (m_progress != Progress::RUNNING)
+    {
+        return;
+    }
+    if (m_late)
+    {
+        m_session->SwitchTo(m_environment.network.GetEdgeAddress(m_spec.receiver));
+    }
+    else if (m_receiver->IsRunning())
+    {
+        m_receiver->NotifyPathChange(false);
+    }
 }
 
 void
@@ -216,7 +248,7 @@ ScenarioFlow::Finish()
 void
 ScenarioFlow::FinishNames()
 {
-    const bool isConfigured = m_environment.run.names_mode == "address";
+    const bool isConfigured = m_late || m_environment.run.names_mode == "address";
     m_environment.writer.finish_names(m_index,
                                       isConfigured ? NONE : m_resolveNs,
                                       m_switches + m_session->GetSwitches(),
@@ -279,7 +311,7 @@ void
 ScenarioFlow::OnReplica(const Address& replica)
 {
     NoteResolution();
-    m_replica = m_environment.replicas.GetName(replica);
+    m_replica = m_environment.network.GetName(replica);
     Write("replica", static_cast<double>(m_switches + m_session->GetSwitches()), m_replica);
 }
 

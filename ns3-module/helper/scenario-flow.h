@@ -6,10 +6,12 @@
 #include "ns3/callback.h"
 #include "ns3/event-id.h"
 #include "ns3/icn-eid.h"
+#include "ns3/icn-locator.h"
 #include "ns3/ptr.h"
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ferrocc
 {
@@ -71,6 +73,9 @@ class ScenarioFlow
     ScenarioFlow(const ScenarioFlow&) = delete;
     ScenarioFlow& operator=(const ScenarioFlow&) = delete;
 
+    /// Its receiver node has another router and another address.
+    void NotifyMove();
+
     /// Writes a row, if it goes on.
     void Sample();
 
@@ -92,6 +97,8 @@ class ScenarioFlow
     void Prepare();
     /// Makes its session. @param stream Number of its stream of random numbers.
     void PrepareSession(int64_t stream);
+    /// Says where REQs go that routers bind. @param ndc The NDC. @return The edge router.
+    std::vector<IcnLocator> GetEdge(const IcnEid& ndc) const;
     /// Adds an NDC to the replicas. @param number Its number, from 0. @return Its EID.
     IcnEid AddNdc(uint64_t number);
     /// Takes note of how long the first list took.
@@ -140,6 +147,7 @@ class ScenarioFlow
     const Environment& m_environment;          //!< What it shares with other flows.
     const ferrocc::scenario::FlowSpec& m_spec; //!< What it does.
     uint32_t m_index;                          //!< Its number, from 0.
+    bool m_late;                               //!< Whether routers bind its REQs.
     uint64_t m_ndcs{0};                        //!< NDCs that are complete.
     uint64_t m_delivered{0};                   //!< Bytes of these.
     uint64_t m_timeouts{0};                    //!< Timeouts so far.

@@ -47,6 +47,18 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
 ScenarioFlows::~ScenarioFlows() = default;
 
 void
+ScenarioFlows::NotifyMove(uint32_t receiver)
+{
+    for (std::size_t i = 0; i < m_flows.size(); i++)
+    {
+        if (m_specs->flows[i].receiver == receiver)
+        {
+            m_flows[i]->NotifyMove();
+        }
+    }
+}
+
+void
 ScenarioFlows::Sample()
 {
     for (const auto& flow : m_flows)

@@ -49,6 +49,13 @@ class ScenarioFlows
     ScenarioFlows(const ScenarioFlows&) = delete;
     ScenarioFlows& operator=(const ScenarioFlows&) = delete;
 
+    /**
+     * A receiver node has another router and another address.
+     *
+     * @param receiver Its number, from 0.
+     */
+    void NotifyMove(uint32_t receiver);
+
     /// Writes a row for each transfer that goes on.
     void Sample();
 

@@ -69,27 +69,28 @@ ScenarioLinks::ScenarioLinks(ferrocc::trace::RunWriter& writer, bool decisions)
 }
 
 void
-ScenarioLinks::Watch(const Link& link,
-                     const std::string& name,
-                     const std::array<std::string, 2>& names,
-                     DataRate rate)
+ScenarioLinks::Watch(const std::vector<ScenarioNetwork::RouterLink>& links, DataRate rate)
 {
     for (std::size_t sender = 0; sender < 2; sender++)
     {
-        ferrocc::trace::LinkInfo info;
-        info.name = sender == 0 ? name : name + "-reverse";
-        info.from = names[sender];
-        info.to = names[1 - sender];
-        info.rate_bps = rate.GetBitRate();
-        const uint32_t index = m_writer.add_link(info);
-        m_directions.push_back(std::unique_ptr<Direction>(
-            new Direction{m_writer, index, {link.ends[sender], link.ends[1 - sender]}}));
-        Direction& direction = *m_directions.back();
-        direction.monitor.SetQueueCallback(MakeCallback(&Direction::OnQueue, &direction));
-        if (const auto aqm = direction.monitor.GetAqm(); aqm && m_decisions)
+        for (const auto& [link, name, names] : links)
         {
-            aqm->TraceConnectWithoutContext("Decision",
-                                            MakeCallback(&Direction::OnDecision, &direction));
+            ferrocc::trace::LinkInfo info;
+            info.name = sender == 0 ? name : name + "-reverse";
+            info.from = names[sender];
+            info.to = names[1 - sender];
+            info.rate_bps = rate.GetBitRate();
+            const uint32_t index = m_writer.add_link(info);
+            m_directions.push_back(std::unique_ptr<Direction>(
+                new Direction{m_writer, index, {link.ends[sender], link.ends[1 - sender]}}));
+            Direction& direction = *m_directions.back();
+            direction.monitor.SetQueueCallback(MakeCallback(&Direction::OnQueue, &direction));
+            if (const auto aqm = direction.monitor.GetAqm(); aqm && m_decisions)
+            {
+                aqm->TraceConnectWithoutContext(
+                    "Decision",
+                    MakeCallback(&Direction::OnDecision, &direction));
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 #define SCENARIO_LINKS_H
 
 #include "link-monitor.h"
+#include "scenario-network.h"
 
 #include <cstdint>
 #include <memory>
@@ -38,17 +39,13 @@ class ScenarioLinks
     explicit ScenarioLinks(ferrocc::trace::RunWriter& writer, bool decisions = false);
 
     /**
-     * Watches both directions of a bottleneck.
+     * Watches both directions of the links between routers: first all directions of DATA of forward
+     * flows, beginning with the bottleneck, then those of REQs, whose names end in "-reverse".
      *
-     * @param link The link; end 0 sends the DATA.
-     * @param name Its name; that of the other direction ends in "-reverse".
-     * @param names The names of the nodes at its ends.
-     * @param rate Its rate.
+     * @param links The links.
+     * @param rate Their rate.
      */
-    void Watch(const Link& link,
-               const std::string& name,
-               const std::array<std::string, 2>& names,
-               DataRate rate);
+    void Watch(const std::vector<ScenarioNetwork::RouterLink>& links, DataRate rate);
 
     /// Writes a row for each direction.
     void Sample();

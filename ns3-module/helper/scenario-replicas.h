@@ -18,7 +18,6 @@ namespace ferrocc
 namespace scenario
 {
 struct Cell;
-struct FaultSpec;
 struct FlowSpec;
 struct RunSpec;
 } // namespace scenario
@@ -34,21 +33,20 @@ namespace ns3
 
 class IcnNameServerApplication;
 class IcnReplicaApplication;
-class IcnRouterCacheApplication;
 class ScenarioNetwork;
+class ScenarioRouters;
 
 /**
  * @ingroup ferrocc
  *
  * Where the NDCs of a scenario are and how receivers learn it: replicas, routers that become
- * replicas, the name server, and what goes wrong with them.
+ * replicas, and the name server.
  */
 class ScenarioReplicas
 {
   public:
     /**
-     * Puts applications on replica nodes, routers and the name server's node, and schedules the
-     * faults.
+     * Puts applications on replica nodes, routers and the name server's node.
      *
      * @param cell The scenario.
      * @param spec What to run.
@@ -87,15 +85,52 @@ class ScenarioReplicas
     const Address& GetAddress(uint32_t replica) const;
 
     /**
-     * @param address A replica's address.
-     * @return Its name.
-     */
-    const std::string& GetName(const Address& address) const;
-
-    /**
      * @return The name server's address; an invalid one if there is none.
      */
     const Address& GetNameServerAddress() const;
+
+    /**
+     * @return The name server, or null if there is none.
+     */
+    Ptr<IcnNameServerApplication> GetNameServer() const;
+
+    /**
+     * @param replica A replica's number, from 0.
+     * @return Its application.
+     */
+    Ptr<IcnReplicaApplication> GetApplication(uint32_t replica) const;
+
+    /**
+     * @return What the routers do.
+     */
+    const ScenarioRouters& GetRouters() const;
+
+    /**
+     * A replica node has another address.
+     *
+     * @param replica Its number, from 0.
+     */
+    void NotifyMove(uint32_t replica);
+
+    /**
+     * Makes an application that serves NDCs.
+     *
+     * @param spec What to run.
+     * @param cost The cost to register.
+     * @param nameServer Where it registers, or an invalid address.
+     * @param stream Its stream of random numbers.
+     * @return The application.
+     */
+    static Ptr<IcnReplicaApplication> MakeApplication(const ferrocc::scenario::RunSpec& spec,
+                                                      uint16_t cost,
+                                                      const Address& nameServer,
+                                                      int64_t stream);
+
+    /**
+     * @param delayNs A propagation delay to the receivers' router, nanoseconds.
+     * @return The cost to register.
+     */
+    static uint16_t ToCost(uint64_t delayNs);
 
     /**
      * Writes what the routers' caches have counted.
@@ -108,53 +143,19 @@ class ScenarioReplicas
     /// A node that holds NDCs.
     struct Replica
     {
-        std::string name;                       //!< Its name.
         Address address;                        //!< Its address.
         uint16_t cost;                          //!< The cost that it registers.
         bool registered;                        //!< Whether it registers.
         Ptr<IcnReplicaApplication> application; //!< Its application.
     };
 
-    /**
-     * Makes an application that serves NDCs.
-     *
-     * @param spec What to run.
-     * @param cost The cost to register.
-     * @param registered Whether it registers.
-     * @param stream Its stream of random numbers.
-     * @return The application.
-     */
-    Ptr<IcnReplicaApplication> MakeApplication(const ferrocc::scenario::RunSpec& spec,
-                                               uint16_t cost,
-                                               bool registered,
-                                               int64_t stream) const;
-
-    /**
-     * Makes routers replicas.
-     *
-     * @param spec What to run.
-     * @param network The network.
-     */
-    void AddCaches(const ferrocc::scenario::RunSpec& spec, const ScenarioNetwork& network);
-
-    /**
-     * Something goes wrong now.
-     *
-     * @param number The fault's number, from 0.
-     */
-    void OnFault(std::size_t number);
-
-    /// What goes wrong; its type is known to the source file only.
-    struct Faults;
-
-    bool m_verify;                                            //!< Whether content is real.
-    bool m_fixed;                                             //!< Whether addresses are configured.
-    Address m_nameServerAddress;                              //!< See GetNameServerAddress.
-    Ptr<IcnNameServerApplication> m_nameServer;               //!< The name server, or null.
-    std::vector<Replica> m_replicas;                          //!< The replica nodes.
-    std::vector<Replica> m_routers;                           //!< Routers that are replicas.
-    std::vector<Ptr<IcnRouterCacheApplication>> m_assemblers; //!< What assembles in the latter.
-    std::unique_ptr<Faults> m_faults;                         //!< What goes wrong.
+    const ScenarioNetwork& m_network;            //!< The network.
+    bool m_verify;                               //!< Whether content is real.
+    bool m_fixed;                                //!< Whether addresses are configured.
+    Address m_nameServerAddress;                 //!< See GetNameServerAddress.
+    Ptr<IcnNameServerApplication> m_nameServer;  //!< The name server, or null.
+    std::vector<Replica> m_replicas;             //!< The replica nodes.
+    std::unique_ptr<ScenarioRouters> m_routers;  //!< What the routers do.
 };
 
 } // namespace ns3

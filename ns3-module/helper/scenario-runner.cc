@@ -5,6 +5,7 @@
 #include "ferrocc-ffi/src/scenario.rs.h"
 #include "ferrocc-ffi/src/trace.rs.h"
 #include "progress-meter.h"
+#include "scenario-faults.h"
 #include "scenario-flows.h"
 #include "scenario-links.h"
 #include "scenario-network.h"
@@ -21,7 +22,6 @@
 #endif
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <stdexcept>
 #include <vector>
@@ -64,6 +64,7 @@ class ScenarioRunner::Impl
     rust::Box<ferrocc::trace::RunWriter> m_writer; //!< The output.
     std::unique_ptr<ScenarioNetwork> m_network;    //!< The network.
     std::unique_ptr<ScenarioReplicas> m_replicas;  //!< The replicas.
+    std::unique_ptr<ScenarioFaults> m_faults;      //!< What goes wrong.
     std::unique_ptr<ScenarioFlows> m_flows;        //!< The transfers.
     std::unique_ptr<ScenarioLinks> m_links;        //!< The watched links.
     bool m_progress;                               //!< Whether to show progress.
@@ -83,12 +84,11 @@ ScenarioRunner::Impl::Build()
     m_network = std::make_unique<ScenarioNetwork>(m_cell, m_spec);
     m_network->AssignStreams(STREAM_LINKS);
     m_links = std::make_unique<ScenarioLinks>(*m_writer, m_spec.trace_packets);
-    m_links->Watch(m_network->GetBottleneck(),
-                   "bottleneck",
-                   {"IR2", "IR1"},
-                   DataRate(m_spec.bottleneck_rate_bps));
+    m_links->Watch(m_network->GetRouterLinks(), DataRate(m_spec.bottleneck_rate_bps));
     m_replicas = std::make_unique<ScenarioReplicas>(m_cell, m_spec, *m_network);
+    m_faults = std::make_unique<ScenarioFaults>(m_cell, *m_network, *m_replicas);
     m_flows = std::make_unique<ScenarioFlows>(m_cell, m_spec, *m_network, *m_replicas, *m_writer);
+    m_faults->SetFlows(*m_flows);
 }
 
 void
@@ -109,25 +109,27 @@ ScenarioRunner::Impl::Animate() const
     {
         return nullptr;
     }
-    // The routers in the middle, the hosts of each in a column beside it.
+    // The routers in a row; the hosts of the first one in a column before it, those of the last one
+    // in a column behind it, those of others in a column below theirs.
     constexpr double STEP = 20;
-    std::array<std::vector<Ptr<Node>>, 2> columns;
+    const uint32_t routers = m_network->GetNRouters();
+    std::vector<std::vector<Ptr<Node>>> columns(routers);
     for (const auto& host : m_network->GetHosts())
     {
-        columns[host.side].push_back(host.node);
+        columns[host.router].push_back(host.node);
     }
-    const std::size_t longest = std::max(columns[0].size(), columns[1].size());
+    const std::size_t longest = std::max(columns.front().size(), columns.back().size());
     const double middle = STEP * static_cast<double>(longest - 1) / 2;
-    for (const auto side : {BottleneckNetwork::LEFT, BottleneckNetwork::RIGHT})
+    for (uint32_t i = 0; i < routers; i++)
     {
-        const bool left = side == BottleneckNetwork::LEFT;
-        AnimationInterface::SetConstantPosition(m_network->GetRouter(side),
-                                                left ? STEP : 2 * STEP,
-                                                middle);
-        double y = middle - STEP * (static_cast<double>(columns[side].size()) - 1) / 2;
-        for (const auto& node : columns[side])
+        const double x = STEP * (i + 1);
+        AnimationInterface::SetConstantPosition(m_network->GetRouter(i), x, middle);
+        const bool isInner = i > 0 && i + 1 < routers;
+        const double above = STEP * (static_cast<double>(columns[i].size()) - 1) / 2;
+        double y = isInner ? middle + STEP : middle - above;
+        for (const auto& node : columns[i])
         {
-            AnimationInterface::SetConstantPosition(node, left ? 0 : 3 * STEP, y);
+            AnimationInterface::SetConstantPosition(node, isInner ? x : i == 0 ? 0 : x + STEP, y);
             y += STEP;
         }
     }
@@ -183,6 +185,7 @@ ScenarioRunner::Impl::Run()
     // The last references: this closes the pcap files, too.
     m_links.reset();
     m_flows.reset();
+    m_faults.reset();
     m_replicas.reset();
     m_network.reset();
     const double wall = std::chrono::duration<double>(Clock::now() - begin).count();

@@ -8,7 +8,7 @@ namespace ns3
 {
 
 Topo1Helper::Topo1Helper(const Config& config)
-    : m_network(config.bottleneck, config.ipv6)
+    : m_network({config.bottleneck}, config.ipv6)
 {
     NS_ABORT_MSG_UNLESS(config.receivers > 0, "topo-1 needs a receiver");
     LinkSpec access;
@@ -16,11 +16,11 @@ Topo1Helper::Topo1Helper(const Config& config)
     access.deviceQueuePackets = config.deviceQueuePackets;
     access.mtu = config.mtu;
     access.delay = config.replicaDelay;
-    m_replica = m_network.AddHost(BottleneckNetwork::RIGHT, access);
+    m_replica = m_network.AddHost(1, access);
     access.delay = config.receiverDelay;
     for (uint32_t i = 0; i < config.receivers; i++)
     {
-        m_receivers.push_back(m_network.AddHost(BottleneckNetwork::LEFT, access));
+        m_receivers.push_back(m_network.AddHost(0, access));
     }
 }
 
@@ -45,7 +45,7 @@ Topo1Helper::GetReplicaAddress() const
 const Link&
 Topo1Helper::GetBottleneck() const
 {
-    return m_network.GetBottleneck();
+    return m_network.GetRouterLink(0);
 }
 
 const std::vector<Link>&

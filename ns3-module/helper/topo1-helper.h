@@ -3,7 +3,7 @@
 #ifndef TOPO1_HELPER_H
 #define TOPO1_HELPER_H
 
-#include "bottleneck-network.h"
+#include "router-line.h"
 
 #include <vector>
 
@@ -82,9 +82,9 @@ class Topo1Helper
     int64_t AssignStreams(int64_t stream) const;
 
   private:
-    BottleneckNetwork m_network;                      //!< The network.
-    BottleneckNetwork::Host m_replica;                //!< RN.
-    std::vector<BottleneckNetwork::Host> m_receivers; //!< RE1..REn.
+    RouterLine m_network;                      //!< The network.
+    RouterLine::Host m_replica;                //!< RN.
+    std::vector<RouterLine::Host> m_receivers; //!< RE1..REn.
 };
 
 } // namespace ns3

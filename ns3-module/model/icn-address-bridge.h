@@ -22,10 +22,10 @@ namespace bridge
  * @param address An Ipv4Address or an Ipv6Address; anything else is no address.
  * @return The same for the engines.
  */
-inline ferrocc::icn::NodeAddress
+inline ferrocc::NodeAddress
 FromAddress(const Address& address)
 {
-    ferrocc::icn::NodeAddress result{0, {}};
+    ferrocc::NodeAddress result{0, {}};
     if (Ipv4Address::IsMatchingType(address))
     {
         result.family = 4;
@@ -46,7 +46,7 @@ FromAddress(const Address& address)
  * @return The same for ns-3; an invalid address if it is none.
  */
 inline Address
-ToAddress(const ferrocc::icn::NodeAddress& address)
+ToAddress(const ferrocc::NodeAddress& address)
 {
     switch (address.family)
     {

@@ -83,6 +83,25 @@ struct IcnTransferKey
 /**
  * @ingroup ferrocc
  *
+ * Hash of an EID, which is a cryptographic hash, so that some of its bits do.
+ */
+struct IcnEidHash
+{
+    /**
+     * @param eid The EID.
+     * @return Its hash.
+     */
+    std::size_t operator()(const IcnEid& eid) const
+    {
+        std::size_t bits;
+        std::memcpy(&bits, eid.bytes.data(), sizeof(bits));
+        return bits;
+    }
+};
+
+/**
+ * @ingroup ferrocc
+ *
  * Hash of a transfer's key. EIDs are cryptographic hashes, so that some bits of both do.
  */
 struct IcnTransferKeyHash

@@ -2,6 +2,7 @@
 
 #include "icn-l4-protocol.h"
 
+#include "icn-binding-application.h"
 #include "icn-header.h"
 #include "icn-receiver.h"
 #include "icn-replica-application.h"
@@ -51,12 +52,21 @@ IcnL4Protocol::GetTypeId()
                             "A packet came that is not valid, or for which there is no receiver "
                             "or replica on this node",
                             MakeTraceSourceAccessor(&IcnL4Protocol::m_dropTrace),
-                            "ns3::Packet::TracedCallback");
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("Request",
+                            "A REQ came for this node, or is served or bound by it on its way",
+                            MakeTraceSourceAccessor(&IcnL4Protocol::m_requestTrace),
+                            "ns3::IcnL4Protocol::RequestTracedCallback")
+            .AddTraceSource("Data",
+                            "DATA came for a receiver on this node",
+                            MakeTraceSourceAccessor(&IcnL4Protocol::m_dataTrace),
+                            "ns3::IcnL4Protocol::DataTracedCallback");
     return tid;
 }
 
 IcnL4Protocol::IcnL4Protocol()
     : m_replica(nullptr),
+      m_binding(nullptr),
       m_devices(0)
 {
 }
@@ -87,6 +97,40 @@ IcnL4Protocol::SetReplica(IcnReplicaApplication* replica)
     m_replica = replica;
 }
 
+void
+IcnL4Protocol::SetBinding(IcnBindingApplication* binding)
+{
+    NS_LOG_FUNCTION(this << binding);
+    NS_ABORT_MSG_IF(binding && m_binding, "node " << m_node->GetId() << " binds REQs already");
+    m_binding = binding;
+}
+
+bool
+IcnL4Protocol::Serves(const IcnEid& ndc) const
+{
+    return m_replica && m_replica->GetState() != IcnReplicaApplication::VANISHED &&
+           m_replica->Has(ndc);
+}
+
+void
+IcnL4Protocol::NotifyRequest(const IcnHeader& header)
+{
+    m_requestTrace(header);
+}
+
+bool
+IcnL4Protocol::ServeInstead(const IcnHeader& header, const Address& source)
+{
+    if (!Serves(header.GetDestination()) ||
+        m_replica->GetState() != IcnReplicaApplication::SERVING)
+    {
+        return false;
+    }
+    m_requestTrace(header);
+    m_replica->OnRequest(header, source, Address());
+    return true;
+}
+
 IcnEid
 IcnL4Protocol::AllocateDeviceEid()
 {
@@ -95,12 +139,15 @@ IcnL4Protocol::AllocateDeviceEid()
 }
 
 void
-IcnL4Protocol::SendPacket(Ptr<Packet> packet, const Address& destination, uint8_t dscp)
+IcnL4Protocol::SendPacket(Ptr<Packet> packet,
+                          const Address& destination,
+                          uint8_t dscp,
+                          const Address& source)
 {
     NS_LOG_FUNCTION(this << packet << destination << +dscp);
     const bool sent = Ipv4Address::IsMatchingType(destination)
-                          ? SendOverIpv4(packet, destination, dscp)
-                          : SendOverIpv6(packet, destination, dscp);
+                          ? SendOverIpv4(packet, destination, dscp, source)
+                          : SendOverIpv6(packet, destination, dscp, source);
     if (!sent)
     {
         NS_LOG_LOGIC("no route to " << destination);
@@ -109,7 +156,10 @@ IcnL4Protocol::SendPacket(Ptr<Packet> packet, const Address& destination, uint8_
 }
 
 bool
-IcnL4Protocol::SendOverIpv4(Ptr<Packet> packet, const Address& destination, uint8_t dscp)
+IcnL4Protocol::SendOverIpv4(Ptr<Packet> packet,
+                            const Address& destination,
+                            uint8_t dscp,
+                            const Address& source)
 {
     const auto address = Ipv4Address::ConvertFrom(destination);
     NS_ABORT_MSG_UNLESS(m_ipv4, "node " << m_node->GetId() << " needs IPv4 to reach " << address);
@@ -129,12 +179,16 @@ IcnL4Protocol::SendOverIpv4(Ptr<Packet> packet, const Address& destination, uint
         tag.SetTos(static_cast<uint8_t>(dscp << DS_SHIFT));
         packet->AddPacketTag(tag);
     }
-    m_downTarget(packet, route->GetSource(), address, PROT_NUMBER, route);
+    const auto from = source.IsInvalid() ? route->GetSource() : Ipv4Address::ConvertFrom(source);
+    m_downTarget(packet, from, address, PROT_NUMBER, route);
     return true;
 }
 
 bool
-IcnL4Protocol::SendOverIpv6(Ptr<Packet> packet, const Address& destination, uint8_t dscp)
+IcnL4Protocol::SendOverIpv6(Ptr<Packet> packet,
+                            const Address& destination,
+                            uint8_t dscp,
+                            const Address& source)
 {
     const auto address = Ipv6Address::ConvertFrom(destination);
     NS_ABORT_MSG_UNLESS(m_ipv6, "node " << m_node->GetId() << " needs IPv6 to reach " << address);
@@ -154,7 +208,8 @@ IcnL4Protocol::SendOverIpv6(Ptr<Packet> packet, const Address& destination, uint
         tag.SetTclass(static_cast<uint8_t>(dscp << DS_SHIFT));
         packet->AddPacketTag(tag);
     }
-    m_downTarget6(packet, route->GetSource(), address, PROT_NUMBER, route);
+    const auto from = source.IsInvalid() ? route->GetSource() : Ipv6Address::ConvertFrom(source);
+    m_downTarget6(packet, from, address, PROT_NUMBER, route);
     return true;
 }
 
@@ -170,7 +225,7 @@ IcnL4Protocol::Receive(Ptr<Packet> p,
                        Ptr<Ipv4Interface> /* incomingInterface */)
 {
     NS_LOG_FUNCTION(this << p << header.GetSource());
-    return Dispatch(p, header.GetSource());
+    return Dispatch(p, header.GetSource(), header.GetDestination(), header.GetTtl());
 }
 
 IpL4Protocol::RxStatus
@@ -179,11 +234,14 @@ IcnL4Protocol::Receive(Ptr<Packet> p,
                        Ptr<Ipv6Interface> /* incomingInterface */)
 {
     NS_LOG_FUNCTION(this << p << header.GetSource());
-    return Dispatch(p, header.GetSource());
+    return Dispatch(p, header.GetSource(), header.GetDestination(), header.GetHopLimit());
 }
 
 IpL4Protocol::RxStatus
-IcnL4Protocol::Dispatch(Ptr<Packet> packet, const Address& source)
+IcnL4Protocol::Dispatch(Ptr<Packet> packet,
+                        const Address& source,
+                        const Address& destination,
+                        uint8_t hopLimit)
 {
     IcnHeader icn;
     icn.Peek(*packet);
@@ -192,13 +250,22 @@ IcnL4Protocol::Dispatch(Ptr<Packet> packet, const Address& source)
         const auto found = m_receivers.find({icn.GetDestination(), icn.GetSource()});
         if (found != m_receivers.end())
         {
-            found->second->OnData(icn, *packet);
+            m_dataTrace(packet, hopLimit);
+            found->second->OnData(icn, *packet, source);
             return RX_OK;
         }
     }
-    else if (icn.IsRequest() && m_replica)
+    else if (icn.IsRequest() && (m_replica || m_binding))
     {
-        m_replica->OnRequest(icn, source);
+        m_requestTrace(icn);
+        if (m_binding && !Serves(icn.GetDestination()))
+        {
+            m_binding->OnRequest(icn, packet, source, hopLimit);
+        }
+        else
+        {
+            m_replica->OnRequest(icn, source, destination);
+        }
         return RX_OK;
     }
     m_dropTrace(packet);
@@ -236,6 +303,7 @@ IcnL4Protocol::DoDispose()
     NS_LOG_FUNCTION(this);
     m_receivers.clear();
     m_replica = nullptr;
+    m_binding = nullptr;
     m_downTarget.Nullify();
     m_downTarget6.Nullify();
     m_ipv4 = nullptr;

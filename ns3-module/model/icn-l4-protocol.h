@@ -14,6 +14,8 @@
 namespace ns3
 {
 
+class IcnBindingApplication;
+class IcnHeader;
 class IcnReceiver;
 class IcnReplicaApplication;
 class Ipv4;
@@ -67,6 +69,29 @@ class IcnL4Protocol : public IpL4Protocol
     void SetReplica(IcnReplicaApplication* replica);
 
     /**
+     * Sets what binds REQs for NDCs that the node does not hold.
+     *
+     * @param binding The binding application (null for none), which removes itself before it goes.
+     */
+    void SetBinding(IcnBindingApplication* binding);
+
+    /**
+     * Tells that a REQ which was on its way to another node is bound by this one.
+     *
+     * @param header The REQ's header.
+     */
+    void NotifyRequest(const IcnHeader& header);
+
+    /**
+     * Serves a REQ that was on its way to another node, if the node's replica holds the NDC.
+     *
+     * @param header The REQ's header.
+     * @param source Who asks.
+     * @return Whether it is served here.
+     */
+    bool ServeInstead(const IcnHeader& header, const Address& source);
+
+    /**
      * @return An EID that no other endpoint of the simulation has.
      */
     IcnEid AllocateDeviceEid();
@@ -77,8 +102,12 @@ class IcnL4Protocol : public IpL4Protocol
      * @param packet The packet with its ICN header.
      * @param destination Where to: an Ipv4Address or an Ipv6Address.
      * @param dscp Its DS codepoint; zero is best effort.
+     * @param source The address to send from; an invalid one for that of the outgoing interface.
      */
-    void SendPacket(Ptr<Packet> packet, const Address& destination, uint8_t dscp);
+    void SendPacket(Ptr<Packet> packet,
+                    const Address& destination,
+                    uint8_t dscp,
+                    const Address& source = Address());
 
     int GetProtocolNumber() const override;
     RxStatus Receive(Ptr<Packet> p,
@@ -92,6 +121,21 @@ class IcnL4Protocol : public IpL4Protocol
     DownTargetCallback GetDownTarget() const override;
     DownTargetCallback6 GetDownTarget6() const override;
 
+    /**
+     * TracedCallback signature of a REQ.
+     *
+     * @param [in] header Its header.
+     */
+    typedef void (*RequestTracedCallback)(const IcnHeader& header);
+
+    /**
+     * TracedCallback signature of DATA.
+     *
+     * @param [in] packet The packet, with its ICN header.
+     * @param [in] hopLimit Its hop limit.
+     */
+    typedef void (*DataTracedCallback)(Ptr<const Packet> packet, uint8_t hopLimit);
+
   protected:
     void DoDispose() override;
     void NotifyNewAggregate() override;
@@ -103,9 +147,13 @@ class IcnL4Protocol : public IpL4Protocol
      * @param packet The packet.
      * @param destination Where to.
      * @param dscp Its DS codepoint.
+     * @param source The address to send from, or an invalid one.
      * @return Whether there was a route.
      */
-    bool SendOverIpv4(Ptr<Packet> packet, const Address& destination, uint8_t dscp);
+    bool SendOverIpv4(Ptr<Packet> packet,
+                      const Address& destination,
+                      uint8_t dscp,
+                      const Address& source);
 
     /**
      * Sends a packet over IPv6.
@@ -113,18 +161,33 @@ class IcnL4Protocol : public IpL4Protocol
      * @param packet The packet.
      * @param destination Where to.
      * @param dscp Its DS codepoint.
+     * @param source The address to send from, or an invalid one.
      * @return Whether there was a route.
      */
-    bool SendOverIpv6(Ptr<Packet> packet, const Address& destination, uint8_t dscp);
+    bool SendOverIpv6(Ptr<Packet> packet,
+                      const Address& destination,
+                      uint8_t dscp,
+                      const Address& source);
 
     /**
      * Hands a packet to whom it belongs.
      *
      * @param packet The packet.
      * @param source Where it comes from.
+     * @param destination The address of this node that it was sent to.
+     * @param hopLimit Its hop limit.
      * @return Whether it belonged to someone.
      */
-    RxStatus Dispatch(Ptr<Packet> packet, const Address& source);
+    RxStatus Dispatch(Ptr<Packet> packet,
+                      const Address& source,
+                      const Address& destination,
+                      uint8_t hopLimit);
+
+    /**
+     * @param ndc An NDC.
+     * @return Whether the node's replica serves it.
+     */
+    bool Serves(const IcnEid& ndc) const;
 
     /// Transfers of this node.
     using Receivers = std::unordered_map<IcnTransferKey, IcnReceiver*, IcnTransferKeyHash>;
@@ -136,9 +199,12 @@ class IcnL4Protocol : public IpL4Protocol
     DownTargetCallback6 m_downTarget6; //!< Sends over IPv6.
     Receivers m_receivers;             //!< Receivers by transfer.
     IcnReplicaApplication* m_replica;  //!< What answers REQs, or null.
+    IcnBindingApplication* m_binding;  //!< What binds other REQs, or null.
     uint32_t m_devices;                //!< Device EIDs allocated so far.
 
-    TracedCallback<Ptr<const Packet>> m_dropTrace; //!< Packets that were for nobody.
+    TracedCallback<Ptr<const Packet>> m_dropTrace;    //!< Packets that were for nobody.
+    TracedCallback<Ptr<const Packet>, uint8_t> m_dataTrace; //!< DATA for receivers here.
+    TracedCallback<const IcnHeader&> m_requestTrace;  //!< REQs that end here or are bound.
 };
 
 } // namespace ns3

@@ -3,6 +3,7 @@
 #include "icn-receiver.h"
 
 #include "ferrocc-ffi/src/transport.rs.h"
+#include "icn-address-bridge.h"
 #include "icn-header.h"
 #include "icn-l4-protocol.h"
 #include "node-clock.h"
@@ -193,6 +194,10 @@ IcnReceiver::GetTypeId()
                             "Bytes received exactly once so far",
                             MakeTraceSourceAccessor(&IcnReceiver::m_delivered),
                             "ns3::TracedValueCallback::Uint64")
+            .AddTraceSource("SourceChanges",
+                            "Changes of the address that DATA comes from so far",
+                            MakeTraceSourceAccessor(&IcnReceiver::m_sourceChanges),
+                            "ns3::TracedValueCallback::Uint64")
             .AddTraceSource("Completed",
                             "Every byte of the NDC has arrived",
                             MakeTraceSourceAccessor(&IcnReceiver::m_completedTrace),
@@ -224,6 +229,7 @@ IcnReceiver::IcnReceiver()
       m_ssThresh(NEVER),
       m_state(0),
       m_losses(0),
+      m_sourceChanges(0),
       m_timeouts(0),
       m_marks(0),
       m_windowCuts(0),
@@ -369,7 +375,7 @@ IcnReceiver::NotifyPathChange(bool replicaChanged)
 }
 
 void
-IcnReceiver::OnData(const IcnHeader& header, const Packet& packet)
+IcnReceiver::OnData(const IcnHeader& header, const Packet& packet, const Address& source)
 {
     NS_LOG_FUNCTION(this << header);
     const uint32_t headerLength = header.GetSerializedSize();
@@ -395,7 +401,8 @@ IcnReceiver::OnData(const IcnHeader& header, const Packet& packet)
                                           m_clock ? m_clock->GetErrorNs() : 0,
                                           {header.GetBytes(), headerLength},
                                           payloadLength,
-                                          payload));
+                                          payload,
+                                          bridge::FromAddress(source)));
 }
 
 void
@@ -405,6 +412,7 @@ IcnReceiver::Apply(const ferrocc::transport::Step& step)
     SetTimer(step.next_timer_ns);
 
     m_malformed = step.malformed;
+    m_sourceChanges = step.source_changes;
     m_verified = step.verified;
     m_window = step.window_bytes;
     m_pacingRate = DataRate(step.pacing_bps);
@@ -523,6 +531,12 @@ uint64_t
 IcnReceiver::GetMalformed() const
 {
     return m_malformed;
+}
+
+uint64_t
+IcnReceiver::GetSourceChanges() const
+{
+    return m_sourceChanges;
 }
 
 const IcnEid&

@@ -123,8 +123,9 @@ class IcnReceiver : public Object
      *
      * @param header Its header.
      * @param packet The packet, with the header.
+     * @param source Who sent it.
      */
-    void OnData(const IcnHeader& header, const Packet& packet);
+    void OnData(const IcnHeader& header, const Packet& packet, const Address& source);
 
     /**
      * @return Whether every byte of the NDC has arrived.
@@ -160,6 +161,12 @@ class IcnReceiver : public Object
      * @return DATA packets so far that were not valid.
      */
     uint64_t GetMalformed() const;
+
+    /**
+     * @return Changes so far of the address that DATA comes from: another source serves, or the same
+     *         one at another address.
+     */
+    uint64_t GetSourceChanges() const;
 
     /**
      * @return This receiver's own EID; after Configure().
@@ -295,6 +302,7 @@ class IcnReceiver : public Object
     TracedValue<uint64_t> m_ssThresh;                  //!< Slow-start threshold.
     TracedValue<uint8_t> m_state;                      //!< The controller's phase.
     TracedValue<uint64_t> m_losses;                    //!< Units declared lost.
+    TracedValue<uint64_t> m_sourceChanges;             //!< Changes of the source.
     TracedValue<uint64_t> m_timeouts;                  //!< Retransmission timer expiries.
     TracedValue<uint64_t> m_marks;                     //!< DATA that arrived with a mark.
     TracedValue<uint64_t> m_windowCuts;                //!< Reductions of the window.

@@ -146,13 +146,65 @@ void
 IcnReplicaApplication::NotifyAdded(const IcnEid& ndc)
 {
     NS_LOG_FUNCTION(this << ndc);
-    if (std::find(m_names.begin(), m_names.end(), ndc) == m_names.end())
+    if (m_places.emplace(ndc, m_names.size()).second)
     {
         m_names.push_back(ndc);
         if (m_engine->registrar && m_state == SERVING)
         {
             Apply((*m_engine->registrar)->add(bridge::NowNs(), {ndc.bytes}, Draw()));
         }
+    }
+}
+
+bool
+IcnReplicaApplication::Unlist(const IcnEid& ndc)
+{
+    const auto found = m_places.find(ndc);
+    if (found == m_places.end())
+    {
+        return false;
+    }
+    const std::size_t place = found->second;
+    m_places.erase(found);
+    if (place + 1 < m_names.size())
+    {
+        m_names[place] = m_names.back();
+        m_places[m_names[place]] = place;
+    }
+    m_names.pop_back();
+    return true;
+}
+
+void
+IcnReplicaApplication::Remove(const IcnEid& ndc)
+{
+    NS_LOG_FUNCTION(this << ndc);
+    m_engine->replica->remove({ndc.bytes});
+    if (Unlist(ndc) && m_engine->registrar)
+    {
+        Apply((*m_engine->registrar)->remove(bridge::NowNs(), {ndc.bytes}, Draw()));
+    }
+}
+
+void
+IcnReplicaApplication::Forget(const IcnEid& ndc)
+{
+    NS_LOG_FUNCTION(this << ndc);
+    m_engine->replica->remove({ndc.bytes});
+    if (Unlist(ndc) && m_engine->registrar)
+    {
+        (*m_engine->registrar)->forget({ndc.bytes});
+    }
+}
+
+void
+IcnReplicaApplication::NotifyAddressChange()
+{
+    NS_LOG_FUNCTION(this);
+    StopRegistering();
+    if (m_protocol && m_state == SERVING)
+    {
+        RegisterAll();
     }
 }
 
@@ -223,7 +275,7 @@ IcnReplicaApplication::Offers(const IcnEid& ndc) const
 bool
 IcnReplicaApplication::Has(const IcnEid& ndc) const
 {
-    return std::find(m_names.begin(), m_names.end(), ndc) != m_names.end();
+    return m_places.find(ndc) != m_places.end();
 }
 
 uint64_t
@@ -247,18 +299,27 @@ IcnReplicaApplication::AssignStreams(int64_t stream)
 }
 
 void
-IcnReplicaApplication::OnRequest(const IcnHeader& header, const Address& source)
+IcnReplicaApplication::OnRequest(const IcnHeader& header,
+                                 const Address& source,
+                                 const Address& local)
 {
     if (m_serviceDelay.IsZero())
     {
-        Answer(header, source);
+        Answer(header, source, local);
         return;
     }
-    Simulator::Schedule(m_serviceDelay, &IcnReplicaApplication::Answer, this, header, source);
+    Simulator::Schedule(m_serviceDelay,
+                        &IcnReplicaApplication::Answer,
+                        this,
+                        header,
+                        source,
+                        local);
 }
 
 void
-IcnReplicaApplication::Answer(const IcnHeader& header, const Address& source)
+IcnReplicaApplication::Answer(const IcnHeader& header,
+                              const Address& source,
+                              const Address& local)
 {
     NS_LOG_FUNCTION(this << header << source);
     if (m_state == FAILED || !m_protocol)
@@ -282,16 +343,19 @@ IcnReplicaApplication::Answer(const IcnHeader& header, const Address& source)
                                  ? Create<Packet>(payload + data.payload_offset, data.payload_len)
                                  : Create<Packet>(data.payload_len);
         packet->AddHeader(IcnHeader(step.headers.data() + data.header_offset, data.header_len));
-        SendData(packet, source, data.expedited ? m_dscp : 0);
+        SendData(packet, source, data.expedited ? m_dscp : 0, local);
     }
 }
 
 void
-IcnReplicaApplication::SendData(Ptr<Packet> packet, const Address& destination, uint8_t dscp)
+IcnReplicaApplication::SendData(Ptr<Packet> packet,
+                                const Address& destination,
+                                uint8_t dscp,
+                                const Address& local)
 {
     if (m_rateCap.GetBitRate() == 0 && m_queued == 0)
     {
-        m_protocol->SendPacket(packet, destination, dscp);
+        m_protocol->SendPacket(packet, destination, dscp, local);
         return;
     }
     if (m_queued >= m_queueLimit)
@@ -310,16 +374,20 @@ IcnReplicaApplication::SendData(Ptr<Packet> packet, const Address& destination, 
                         this,
                         packet,
                         destination,
-                        dscp);
+                        dscp,
+                        local);
 }
 
 void
-IcnReplicaApplication::Depart(Ptr<Packet> packet, const Address& destination, uint8_t dscp)
+IcnReplicaApplication::Depart(Ptr<Packet> packet,
+                              const Address& destination,
+                              uint8_t dscp,
+                              const Address& local)
 {
     m_queued--;
     if (m_state != FAILED && m_protocol)
     {
-        m_protocol->SendPacket(packet, destination, dscp);
+        m_protocol->SendPacket(packet, destination, dscp, local);
     }
 }
 

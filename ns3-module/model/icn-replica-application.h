@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace ferrocc
@@ -95,6 +96,24 @@ class IcnReplicaApplication : public Application
     void NotifyAdded(const IcnEid& ndc);
 
     /**
+     * Takes an NDC out, and from the name server. Who fetches it is told that it is not here.
+     *
+     * @param ndc Its EID.
+     */
+    void Remove(const IcnEid& ndc);
+
+    /**
+     * Takes an NDC out without a word to the name server, where its entry expires.
+     *
+     * @param ndc Its EID.
+     */
+    void Forget(const IcnEid& ndc);
+
+    /// Tells that the node has another address: its NDCs are registered with that one. The entries of
+    /// the old address expire.
+    void NotifyAddressChange();
+
+    /**
      * @return The engine, for what adds content to it.
      */
     ferrocc::transport::Replica& GetEngine();
@@ -156,8 +175,10 @@ class IcnReplicaApplication : public Application
      *
      * @param header The REQ's header.
      * @param source Who asks.
+     * @param local The address to answer from, which is the one that was asked; an invalid one for
+     *              that of the outgoing interface.
      */
-    void OnRequest(const IcnHeader& header, const Address& source);
+    void OnRequest(const IcnHeader& header, const Address& source, const Address& local);
 
     /**
      * @return REQs so far that were not valid.
@@ -178,13 +199,25 @@ class IcnReplicaApplication : public Application
 
     struct Engine; //!< The replica's engines.
 
+    /// Places of NDCs in a list.
+    using Places = std::unordered_map<IcnEid, std::size_t, IcnEidHash>;
+
+    /**
+     * Takes an NDC out of the replica's own list.
+     *
+     * @param ndc Its EID.
+     * @return Whether it was there.
+     */
+    bool Unlist(const IcnEid& ndc);
+
     /**
      * Answers a REQ, when its time of service has passed.
      *
      * @param header The REQ's header.
      * @param source Who asks.
+     * @param local The address to answer from.
      */
-    void Answer(const IcnHeader& header, const Address& source);
+    void Answer(const IcnHeader& header, const Address& source, const Address& local);
 
     /**
      * Sends a DATA packet, behind those that the rate cap holds back.
@@ -192,8 +225,12 @@ class IcnReplicaApplication : public Application
      * @param packet The packet.
      * @param destination Who asked.
      * @param dscp Its DS codepoint.
+     * @param local The address to send from.
      */
-    void SendData(Ptr<Packet> packet, const Address& destination, uint8_t dscp);
+    void SendData(Ptr<Packet> packet,
+                  const Address& destination,
+                  uint8_t dscp,
+                  const Address& local);
 
     /**
      * Sends a DATA packet unless the replica has failed since.
@@ -201,8 +238,12 @@ class IcnReplicaApplication : public Application
      * @param packet The packet.
      * @param destination Who asked.
      * @param dscp Its DS codepoint.
+     * @param local The address to send from.
      */
-    void Depart(Ptr<Packet> packet, const Address& destination, uint8_t dscp);
+    void Depart(Ptr<Packet> packet,
+                  const Address& destination,
+                  uint8_t dscp,
+                  const Address& local);
 
     /// Registers all NDCs, if there is a name server.
     void RegisterAll();
@@ -237,6 +278,7 @@ class IcnReplicaApplication : public Application
     Ptr<IcnNameClient> m_client;       //!< Exchanges datagrams with the name server.
     Ptr<UniformRandomVariable> m_draw; //!< For the registrar's retries.
     std::vector<IcnEid> m_names;       //!< What is here.
+    Places m_places;                   //!< Where each stands in m_names.
     EventId m_timer;                   //!< The registrar's timer.
 
     Ptr<NodeClock> m_clock;       //!< The node's clock, or null if that is exact.

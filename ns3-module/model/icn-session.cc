@@ -43,7 +43,8 @@ IcnSession::GetTypeId()
             .AddConstructor<IcnSession>()
             .AddAttribute("Resolution",
                           "Where the list of replicas comes from: server (a name server), table "
-                          "(looked up without a packet) or address (configured, the same for ever)",
+                          "(looked up without a packet), address (configured, the same for ever) "
+                          "or edge (the same, but of a router that binds REQs to sources)",
                           StringValue("server"),
                           MakeStringAccessor(&IcnSession::m_resolution),
                           MakeStringChecker())
@@ -191,6 +192,24 @@ IcnSession::SwitchTo(const Address& replica)
     {
         Apply(m_engine->session->switch_to(bridge::NowNs(), bridge::FromAddress(replica), Draw()));
     }
+}
+
+void
+IcnSession::NotifyMoved(const Address& edge)
+{
+    NS_LOG_FUNCTION(this << edge);
+    if (!m_running)
+    {
+        return;
+    }
+    if (!edge.IsInvalid() && !m_replica.IsInvalid())
+    {
+        m_engine->session->relocate(bridge::FromAddress(edge));
+        m_replica = edge;
+        m_replicaTrace(edge);
+        m_receiver->SetReplica(edge);
+    }
+    m_receiver->NotifyPathChange(false);
 }
 
 void

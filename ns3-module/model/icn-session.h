@@ -74,7 +74,7 @@ class IcnSession : public Object
     void SetNameServer(const Address& server);
 
     /**
-     * Sets what is looked up, where the attribute Resolution says "table" or "address".
+     * Sets what is looked up, where the attribute Resolution says "table", "address" or "edge".
      *
      * @param table The table.
      */
@@ -97,6 +97,15 @@ class IcnSession : public Object
      * @param replica Its Ipv4Address or Ipv6Address; an invalid address for the next of the list.
      */
     void SwitchTo(const Address& replica);
+
+    /**
+     * Tells that the node has moved: it has another address, and what was learnt about the path is
+     * void. What has arrived stays.
+     *
+     * @param edge The address of the edge router that REQs go to from now on, where the attribute
+     *             Resolution says "edge"; else an invalid address.
+     */
+    void NotifyMoved(const Address& edge);
 
     /// Gives the transfer up; nothing happens if it has ended.
     void Cancel();

@@ -107,6 +107,12 @@ Ipv4HashedRouting::RouteOutput(Ptr<Packet> /* p */,
     return route;
 }
 
+void
+Ipv4HashedRouting::SetInterceptor(Interceptor interceptor)
+{
+    m_interceptor = interceptor;
+}
+
 bool
 Ipv4HashedRouting::RouteInput(Ptr<const Packet> p,
                               const Ipv4Header& header,
@@ -141,6 +147,10 @@ Ipv4HashedRouting::RouteInput(Ptr<const Packet> p,
     if (!m_ipv4->IsForwarding(static_cast<uint32_t>(interface)))
     {
         ecb(p, header, Socket::ERROR_NOROUTETOHOST);
+        return true;
+    }
+    if (!m_interceptor.IsNull() && m_interceptor(p, header, idev))
+    {
         return true;
     }
     ucb(route, p, header);
@@ -221,6 +231,7 @@ Ipv4HashedRouting::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit
 void
 Ipv4HashedRouting::DoDispose()
 {
+    m_interceptor.Nullify();
     m_routes.clear();
     m_default = nullptr;
     m_ipv4 = nullptr;

@@ -5,6 +5,7 @@
 
 #include "ns3-compat.h"
 
+#include "ns3/callback.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/ipv4-route.h"
 #include "ns3/ipv4-routing-protocol.h"
@@ -28,6 +29,11 @@ namespace ns3
 class Ipv4HashedRouting : public Ipv4RoutingProtocol
 {
   public:
+    /// What sees packets before they are forwarded: it gets the packet, its header and the device that
+    /// it came from, and says whether it has dealt with the packet, which is then not forwarded.
+    using Interceptor =
+        Callback<bool, Ptr<const Packet>, const Ipv4Header&, Ptr<const NetDevice>>;
+
     /**
      * Get the type ID.
      * @return The object TypeId.
@@ -53,6 +59,13 @@ class Ipv4HashedRouting : public Ipv4RoutingProtocol
      * @param interface The interface it is reached by; it must have an address.
      */
     void SetDefaultRoute(const Address& gateway, uint32_t interface);
+
+    /**
+     * Sets what sees packets before they are forwarded.
+     *
+     * @param interceptor It; a null callback for none.
+     */
+    void SetInterceptor(Interceptor interceptor);
 
     /**
      * @return Number of host routes.
@@ -98,6 +111,7 @@ class Ipv4HashedRouting : public Ipv4RoutingProtocol
      */
     Ptr<Ipv4Route> Lookup(Ipv4Address destination) const;
 
+    Interceptor m_interceptor;                             //!< See SetInterceptor.
     Ptr<Ipv4> m_ipv4;                                      //!< The node's IPv4.
     std::unordered_map<uint32_t, Ptr<Ipv4Route>> m_routes; //!< Host routes by address.
     Ptr<Ipv4Route> m_default;                              //!< Default route or null.

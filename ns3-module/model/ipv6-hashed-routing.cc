@@ -125,6 +125,12 @@ Ipv6HashedRouting::RouteOutput(Ptr<Packet> /* p */,
     return route;
 }
 
+void
+Ipv6HashedRouting::SetInterceptor(Interceptor interceptor)
+{
+    m_interceptor = interceptor;
+}
+
 bool
 Ipv6HashedRouting::RouteInput(Ptr<const Packet> p,
                               const Ipv6Header& header,
@@ -161,6 +167,10 @@ Ipv6HashedRouting::RouteInput(Ptr<const Packet> p,
     if (!m_ipv6->IsForwarding(static_cast<uint32_t>(interface)))
     {
         ecb(p, header, Socket::ERROR_NOROUTETOHOST);
+        return true;
+    }
+    if (!m_interceptor.IsNull() && m_interceptor(p, header, idev))
+    {
         return true;
     }
     ucb(idev, route, p, header);
@@ -261,6 +271,7 @@ Ipv6HashedRouting::PrintRoutingTable(Ptr<OutputStreamWrapper> stream, Time::Unit
 void
 Ipv6HashedRouting::DoDispose()
 {
+    m_interceptor.Nullify();
     m_routes.clear();
     m_default = nullptr;
     m_ipv6 = nullptr;

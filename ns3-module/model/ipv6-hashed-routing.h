@@ -5,6 +5,7 @@
 
 #include "ns3-compat.h"
 
+#include "ns3/callback.h"
 #include "ns3/ipv6-address.h"
 #include "ns3/ipv6-route.h"
 #include "ns3/ipv6-routing-protocol.h"
@@ -26,6 +27,11 @@ namespace ns3
 class Ipv6HashedRouting : public Ipv6RoutingProtocol
 {
   public:
+    /// What sees packets before they are forwarded: it gets the packet, its header and the device that
+    /// it came from, and says whether it has dealt with the packet, which is then not forwarded.
+    using Interceptor =
+        Callback<bool, Ptr<const Packet>, const Ipv6Header&, Ptr<const NetDevice>>;
+
     /**
      * Get the type ID.
      * @return The object TypeId.
@@ -51,6 +57,13 @@ class Ipv6HashedRouting : public Ipv6RoutingProtocol
      * @param interface The interface it is reached by; it must have an address.
      */
     void SetDefaultRoute(const Address& gateway, uint32_t interface);
+
+    /**
+     * Sets what sees packets before they are forwarded.
+     *
+     * @param interceptor It; a null callback for none.
+     */
+    void SetInterceptor(Interceptor interceptor);
 
     /**
      * @return Number of host routes.
@@ -112,6 +125,7 @@ class Ipv6HashedRouting : public Ipv6RoutingProtocol
      */
     Ptr<Ipv6Route> Lookup(Ipv6Address destination) const;
 
+    Interceptor m_interceptor;                             //!< See SetInterceptor.
     Ptr<Ipv6> m_ipv6;                                                          //!< The node's IPv6.
     std::unordered_map<Ipv6Address, Ptr<Ipv6Route>, Ipv6AddressHash> m_routes; //!< Host routes.
     Ptr<Ipv6Route> m_default;                                 //!< Default route or null.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/boolean.h"
-#include "ns3/bottleneck-network.h"
+#include "ns3/router-line.h"
 #include "ns3/double.h"
 #include "ns3/icn-name-client.h"
 #include "ns3/icn-name-server-application.h"
@@ -60,21 +60,21 @@ struct World
      * @param setting What it is like.
      */
     explicit World(const Setting& setting)
-        : network(Bottleneck(setting), setting.ipv6)
+        : network({Bottleneck(setting)}, setting.ipv6)
     {
         LinkSpec access;
         access.delay = MilliSeconds(1);
-        const auto host = network.AddHost(BottleneckNetwork::LEFT, access);
+        const auto host = network.AddHost(0, access);
         LinkSpec serverLink = access;
         serverLink.loss = {setting.serverLoss, setting.serverLoss};
-        const auto serverHost = network.AddHost(BottleneckNetwork::LEFT, serverLink);
+        const auto serverHost = network.AddHost(0, serverLink);
         server = CreateObject<IcnNameServerApplication>();
         server->SetAttribute("ProcessingTime", TimeValue(setting.processing));
         serverHost.node->AddApplication(server);
         serverAddress = network.GetAddress(serverHost);
         for (uint32_t i = 0; i < setting.replicas; i++)
         {
-            const auto replicaHost = network.AddHost(BottleneckNetwork::RIGHT, access);
+            const auto replicaHost = network.AddHost(1, access);
             auto replica = CreateObject<IcnReplicaApplication>();
             if (setting.register_)
             {
@@ -182,7 +182,7 @@ struct World
         delivered += now - before;
     }
 
-    BottleneckNetwork network;                        //!< The network.
+    RouterLine network;                               //!< The network.
     Ptr<IcnNameServerApplication> server;             //!< The name server.
     Address serverAddress;                            //!< Its address.
     std::vector<Ptr<IcnReplicaApplication>> replicas; //!< The replicas.
@@ -410,7 +410,7 @@ class RouterTestCase : public TestCase
         setting.loss = 0.02;
         setting.reorder = 0.1;
         World world(setting);
-        const Ptr<Node> router = world.network.GetRouter(BottleneckNetwork::LEFT);
+        const Ptr<Node> router = world.network.GetRouter(0);
         IcnStackHelper().Install(router);
         auto cache = CreateObject<IcnReplicaApplication>();
         const Address server = world.serverAddress;

@@ -2,9 +2,10 @@
 //! `target/cxxbridge/`.
 
 fn main() {
-    const BRIDGES: [&str; 7] = [
+    const BRIDGES: [&str; 8] = [
         "src/aqm.rs",
         "src/icn.rs",
+        "src/router.rs",
         "src/types.rs",
         "src/scenario.rs",
         "src/trace.rs",

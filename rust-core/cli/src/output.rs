@@ -4,8 +4,8 @@ use crate::folder::Staging;
 use crate::{GIT, Plan};
 use ferrocc::scenario::{Cell, Error};
 use ferrocc::trace::{
-    AqmRow, CacheSummary, EventRow, FlowMeter, FlowNames, FlowRow, LinkCounters, QueueRow, Reasons,
-    Recorder, Summary, Versions,
+    AqmRow, CacheCounters, EventRow, FlowMeter, FlowNames, FlowRow, LinkCounters, QueueRow,
+    Reasons, Recorder, Summary, Versions,
 };
 use ferrocc::transport::{Stats, Step};
 use ferrocc::units::{Bytes, Instant, Rate};
@@ -186,24 +186,8 @@ impl RunWriter {
 
     /// A router's cache at the end: REQs it answered, REQs for what it does not hold, NDCs it put
     /// together, NDCs it gave up.
-    pub fn finish_cache(
-        &mut self,
-        name: &str,
-        hits: u64,
-        misses: u64,
-        assembled: u64,
-        abandoned: u64,
-    ) {
-        let all = hits + misses;
-        self.recorder.finish_cache(CacheSummary {
-            name: name.to_owned(),
-            hits,
-            misses,
-            hit_ratio: (all > 0).then(|| (hits as f64 / all as f64 * 1e6).round() / 1e6),
-            evictions: 0,
-            assembled,
-            abandoned,
-        });
+    pub fn finish_cache(&mut self, name: &str, counters: &CacheCounters) {
+        self.recorder.finish_cache(name, counters);
     }
 
     /// A flow's last state.

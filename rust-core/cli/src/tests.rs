@@ -1,5 +1,6 @@
 //! The command line from end to end, without the simulator.
 
+mod line;
 mod network;
 
 use super::*;

@@ -1,9 +1,10 @@
 //! The only place where bridge PODs and core types meet.
 
 use crate::transport::bridge::Step;
-use crate::types::{Eid, TxPacket};
+use crate::types::{Eid, NodeAddress, TxPacket};
 use ferrocc::transport::{self, Output, Stats};
 use ferrocc::wire;
+use std::net::IpAddr;
 
 /// `next_timer_ns` and `ssthresh_bytes` for "none".
 const NONE: u64 = u64::MAX;
@@ -14,6 +15,15 @@ pub(crate) fn eid(eid: &Eid) -> wire::Eid {
 
 pub(crate) fn bridge_eid(eid: wire::Eid) -> Eid {
     Eid { bytes: eid.0 }
+}
+
+/// None for family 0, which is no address.
+pub(crate) fn address(a: &NodeAddress) -> Option<IpAddr> {
+    match a.family {
+        4 => a.bytes.first_chunk::<4>().map(|&b| b.into()),
+        6 => Some(a.bytes.into()),
+        _ => None,
+    }
 }
 
 /// Replaces the contents of `packets` by those of `output`.
@@ -59,6 +69,7 @@ pub(crate) fn step<'a>(
         marks: stats.marks,
         window_cuts: stats.window_cuts,
         malformed: stats.malformed + stats.misdirected,
+        source_changes: stats.source_changes,
         completed: step.completed,
         verified: step.verified,
     }

@@ -6,21 +6,12 @@ pub(crate) mod bridge {
     extern "C++" {
         include!("ferrocc-ffi/src/types.rs.h");
         type Eid = crate::types::Eid;
+        type NodeAddress = crate::types::NodeAddress;
     }
     #[namespace = "ferrocc::transport"]
     extern "C++" {
         include!("ferrocc-ffi/src/transport.rs.h");
         type Receiver = crate::transport::Receiver;
-        type Replica = crate::transport::Replica;
-    }
-
-    /// An IP address.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    struct NodeAddress {
-        /// 4 or 6; 0 for none.
-        family: u8,
-        /// Its bytes in network order, 4 of them or 16.
-        bytes: [u8; 16],
     }
 
     /// Where an NDC is.
@@ -50,11 +41,26 @@ pub(crate) mod bridge {
         header: Piece,
     }
 
+    /// A datagram for a subscriber.
+    #[derive(Debug, Clone, Copy)]
+    struct Announcement {
+        /// The subscriber.
+        to: NodeAddress,
+        /// The datagram.
+        bytes: Piece,
+    }
+
     /// What follows from a datagram at a name server. Counters are totals.
     #[derive(Debug)]
     struct ServerStep<'a> {
         /// The reply; empty if there is none.
         reply: &'a [u8],
+        /// Datagrams for subscribers.
+        announcements: &'a [Announcement],
+        /// Their bytes.
+        bytes: &'a [u8],
+        /// Whether the datagram was a SUBSCRIBE that was taken.
+        subscribed: bool,
         /// Queries, answered or not.
         queries: u64,
         /// Queries for an unknown name.
@@ -104,7 +110,7 @@ pub(crate) mod bridge {
     /// Options of a session.
     #[derive(Debug, Clone)]
     struct SessionConfig {
-        /// `server`, `table` or `address`.
+        /// `server`, `table`, `address` or `edge`.
         resolution: String,
         /// `listed`, `nearest`, `lowest-rtt` or `random`.
         choice: String,
@@ -145,26 +151,10 @@ pub(crate) mod bridge {
         next_timer_ns: u64,
     }
 
-    /// What follows from a packet at an assembler. Counters are totals.
-    #[derive(Debug)]
-    struct AssemblyStep {
-        /// Whether an NDC is complete now: `store` puts it into a replica.
-        completed: bool,
-        /// Which one.
-        eid: Eid,
-        /// When `expire` is due; `u64::MAX` for never.
-        next_timer_ns: u64,
-        /// NDCs that became complete.
-        assembled: u64,
-        /// NDCs that were given up.
-        abandoned: u64,
-    }
-
     extern "Rust" {
         type NameServer;
         type Registrar;
         type Session;
-        type Assembler;
 
         /// UDP port of a name server.
         fn name_port() -> u16;
@@ -213,6 +203,8 @@ pub(crate) mod bridge {
             now_ns: u64,
             draw: f64,
         ) -> RegistrarStep<'a>;
+        /// Forgets an NDC without a word to the name server.
+        fn forget(self: &mut Registrar, eid: &Eid);
         /// Forgets everything without a word to the name server.
         fn stop(self: &mut Registrar);
 
@@ -263,41 +255,26 @@ pub(crate) mod bridge {
             address: &NodeAddress,
             draw: f64,
         ) -> SessionStep<'a>;
+        /// The node has moved: its edge router is another one.
+        fn relocate(self: &mut Session, edge: &NodeAddress);
         /// The receiver has ended.
         fn end(self: &mut Session);
         /// How often the replica has been changed.
         fn switches(self: &Session) -> u64;
         /// How long the first list took; `u64::MAX` if there is none.
         fn resolve_ns(self: &Session) -> u64;
-
-        /// An assembler of real (`verify`) or virtual content.
-        fn new_assembler(capacity_bytes: u64, timeout_ns: u64, verify: bool) -> Box<Assembler>;
-        /// A packet passes by.
-        fn on_packet(
-            self: &mut Assembler,
-            now_ns: u64,
-            header: &[u8],
-            payload_len: u32,
-            payload: &[u8],
-        ) -> AssemblyStep;
-        /// Puts the NDC that is complete into a replica.
-        fn store(self: &mut Assembler, replica: &mut Replica);
-        /// Abandons what has been idle for too long; returns the next time to do so.
-        fn expire(self: &mut Assembler, now_ns: u64) -> u64;
-        /// NDCs that were given up.
-        fn abandoned(self: &Assembler) -> u64;
     }
 }
 
-use crate::convert;
-use crate::transport::{Receiver, Replica};
+use crate::convert::{self, address};
+use crate::transport::Receiver;
 use crate::types::Eid;
+use crate::types::NodeAddress;
 use bridge::{
-    AssemblyStep, NodeAddress, NodeLocator, Piece, Probe, RegistrarConfig, RegistrarStep,
-    ServerStep, SessionConfig, SessionStep,
+    Announcement, NodeLocator, Piece, Probe, RegistrarConfig, RegistrarStep, ServerStep,
+    SessionConfig, SessionStep,
 };
 use ferrocc::icn;
-use ferrocc::transport::Content;
 use ferrocc::units::{Bytes, Duration, Instant};
 use std::net::IpAddr;
 
@@ -306,19 +283,11 @@ const NO_ADDRESS: NodeAddress = NodeAddress {
     bytes: [0; 16],
 };
 
-fn at(now_ns: u64) -> Instant {
+pub(crate) fn at(now_ns: u64) -> Instant {
     Instant::from_nanos(now_ns)
 }
 
-fn address(a: &NodeAddress) -> Option<IpAddr> {
-    match a.family {
-        4 => a.bytes.first_chunk::<4>().map(|&b| b.into()),
-        6 => Some(a.bytes.into()),
-        _ => None,
-    }
-}
-
-fn node_address(a: Option<IpAddr>) -> NodeAddress {
+pub(crate) fn node_address(a: Option<IpAddr>) -> NodeAddress {
     match a {
         Some(IpAddr::V4(a)) => {
             let mut bytes = [0; 16];
@@ -334,7 +303,7 @@ fn node_address(a: Option<IpAddr>) -> NodeAddress {
 }
 
 /// Where a datagram without a readable sender comes from: nobody's address.
-const NOBODY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
+pub(crate) const NOBODY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED);
 
 fn name_port() -> u16 {
     icn::message::PORT
@@ -342,18 +311,18 @@ fn name_port() -> u16 {
 
 /// Datagrams in one buffer.
 #[derive(Debug, Default)]
-struct Datagrams {
-    pieces: Vec<Piece>,
-    bytes: Vec<u8>,
+pub(crate) struct Datagrams {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Datagrams {
-    fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.pieces.clear();
         self.bytes.clear();
     }
 
-    fn push(&mut self, bytes: &[u8]) -> Piece {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Piece {
         let piece = Piece {
             offset: self.bytes.len() as u32,
             length: bytes.len() as u32,
@@ -363,24 +332,44 @@ impl Datagrams {
     }
 }
 
-/// A name server.
-pub struct NameServer(icn::NameServer);
+/// A name server, with its output in the bridge's form.
+pub struct NameServer {
+    engine: icn::NameServer,
+    out: Datagrams,
+    announcements: Vec<Announcement>,
+}
 
 fn new_name_server(max_lifetime_ns: u64, max_replicas: u32, max_names: u32) -> Box<NameServer> {
-    Box::new(NameServer(icn::NameServer::new(icn::ServerOptions {
-        max_lifetime: Duration::from_nanos(max_lifetime_ns),
-        max_replicas: max_replicas as usize,
-        max_names: max_names as usize,
-    })))
+    Box::new(NameServer {
+        engine: icn::NameServer::new(icn::ServerOptions {
+            max_lifetime: Duration::from_nanos(max_lifetime_ns),
+            max_replicas: max_replicas as usize,
+            max_names: max_names as usize,
+        }),
+        out: Datagrams::default(),
+        announcements: Vec::new(),
+    })
 }
 
 impl NameServer {
     fn on_message(&mut self, now_ns: u64, from: &NodeAddress, bytes: &[u8]) -> ServerStep<'_> {
         let from = address(from).unwrap_or(NOBODY);
-        self.0.on_message(at(now_ns), from, bytes);
-        let stats = *self.0.stats();
+        let before = self.engine.stats().subscriptions;
+        self.engine.on_message(at(now_ns), from, bytes);
+        let stats = *self.engine.stats();
+        self.out.clear();
+        self.announcements.clear();
+        for (to, bytes) in self.engine.announcements() {
+            self.announcements.push(Announcement {
+                to: node_address(Some(*to)),
+                bytes: self.out.push(bytes),
+            });
+        }
         ServerStep {
-            reply: self.0.reply(),
+            reply: self.engine.reply(),
+            announcements: &self.announcements,
+            bytes: &self.out.bytes,
+            subscribed: stats.subscriptions > before,
             queries: stats.queries,
             unknown: stats.unknown,
             registrations: stats.registrations,
@@ -391,7 +380,7 @@ impl NameServer {
     }
 
     fn replicas(&self, now_ns: u64, eid: &Eid) -> u32 {
-        self.0.locators(at(now_ns), &convert::eid(eid)).len() as u32
+        self.engine.locators(at(now_ns), &convert::eid(eid)).len() as u32
     }
 }
 
@@ -453,6 +442,10 @@ impl Registrar {
     fn on_timeout(&mut self, now_ns: u64, draw: f64) -> RegistrarStep<'_> {
         self.engine.on_timeout(at(now_ns), draw);
         self.answer()
+    }
+
+    fn forget(&mut self, eid: &Eid) {
+        self.engine.forget(&convert::eid(eid));
     }
 
     fn stop(&mut self) {
@@ -581,6 +574,12 @@ impl Session {
         self.answer(step)
     }
 
+    fn relocate(&mut self, edge: &NodeAddress) {
+        if let Some(edge) = address(edge) {
+            self.engine.relocate(edge);
+        }
+    }
+
     fn end(&mut self) {
         self.engine.end();
     }
@@ -593,60 +592,5 @@ impl Session {
         self.engine
             .resolve_time()
             .map_or(u64::MAX, Duration::as_nanos)
-    }
-}
-
-/// What puts NDCs together in a router.
-pub struct Assembler {
-    engine: icn::Assembler,
-    complete: Option<(ferrocc::wire::Eid, Content)>,
-}
-
-fn new_assembler(capacity_bytes: u64, timeout_ns: u64, verify: bool) -> Box<Assembler> {
-    let options = icn::AssemblerOptions {
-        capacity: Bytes::new(capacity_bytes),
-        timeout: Duration::from_nanos(timeout_ns),
-    };
-    Box::new(Assembler {
-        engine: icn::Assembler::new(options, verify),
-        complete: None,
-    })
-}
-
-impl Assembler {
-    fn on_packet(
-        &mut self,
-        now_ns: u64,
-        header: &[u8],
-        payload_len: u32,
-        payload: &[u8],
-    ) -> AssemblyStep {
-        self.complete = self
-            .engine
-            .on_packet(at(now_ns), header, payload_len, payload);
-        let eid = self.complete.as_ref().map(|(eid, _)| *eid);
-        let stats = self.engine.stats();
-        AssemblyStep {
-            completed: eid.is_some(),
-            eid: convert::bridge_eid(eid.unwrap_or_default()),
-            next_timer_ns: self.engine.next_timer().as_nanos(),
-            assembled: stats.assembled,
-            abandoned: stats.abandoned,
-        }
-    }
-
-    fn store(&mut self, replica: &mut Replica) {
-        if let Some((eid, content)) = self.complete.take() {
-            replica.engine_mut().add(eid, content);
-        }
-    }
-
-    fn expire(&mut self, now_ns: u64) -> u64 {
-        self.engine.expire(at(now_ns));
-        self.engine.next_timer().as_nanos()
-    }
-
-    fn abandoned(&self) -> u64 {
-        self.engine.stats().abandoned
     }
 }

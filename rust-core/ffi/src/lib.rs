@@ -8,6 +8,7 @@
 mod aqm;
 mod convert;
 mod icn;
+mod router;
 mod scenario;
 mod trace;
 mod transport;

@@ -2,15 +2,6 @@
 
 #[cxx::bridge(namespace = "ferrocc::scenario")]
 pub(crate) mod bridge {
-    /// A router that hosts are linked to.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    enum RouterSide {
-        /// IR1.
-        Left,
-        /// IR2.
-        Right,
-    }
-
     /// What `parse` found the command line to ask for.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Action {
@@ -35,16 +26,16 @@ pub(crate) mod bridge {
         duration_ns: u64,
         /// Whether IPv6 is used instead of IPv4.
         ipv6: bool,
-        /// Bottleneck link, both directions.
+        /// Links between routers, both directions.
         bottleneck_rate_bps: u64,
-        /// One-way propagation delay of the bottleneck link.
-        bottleneck_delay_ns: u64,
-        /// Added to it from IR1 to IR2.
+        /// Added to the bottleneck's propagation delay in REQ direction.
         extra_delay_reverse_ns: u64,
         /// Every other link.
         access_rate_bps: u64,
         /// Limit of the bottleneck's best-effort band; a `QueueSize` string of ns-3, "37p" or "75000B".
         bottleneck_buffer: String,
+        /// Whether the queues from routers to receiver and replica nodes are like the bottleneck's.
+        access_queues: bool,
         /// Limit of the device queue below the queue disc, packets.
         device_queue_packets: u32,
         /// AQM of the best-effort band.
@@ -95,12 +86,39 @@ pub(crate) mod bridge {
         switch_below: f64,
         /// Time without a new byte after which a transfer has failed.
         give_up_ns: u64,
-        /// Routers that become replicas.
-        cache_at: Vec<String>,
-        /// Most content of each.
+        /// `receiver`, `edge` or `path`.
+        names_binding: String,
+        /// Most bytes of complete NDCs in each cache; zero for no limit.
         cache_capacity_bytes: u64,
+        /// Most complete NDCs in each cache; zero for no limit.
+        cache_capacity_ndcs: u64,
+        /// What a full cache evicts.
+        cache_policy: String,
+        /// Which NDCs a cache keeps.
+        cache_placement: String,
+        /// Probability that it keeps one.
+        cache_probability: f64,
         /// Idle time until an incomplete NDC is given up.
         cache_timeout_ns: u64,
+        /// Most bytes of incomplete NDCs in each cache.
+        cache_assembly_bytes: u64,
+        /// Router that an off-path cache is linked to; `u32::MAX` without one.
+        off_path_router: u32,
+    }
+
+    /// A router.
+    #[derive(Debug, Clone)]
+    struct RouterSpec {
+        /// Its name.
+        name: String,
+        /// Name of the link to the router before it; "" of the first one.
+        link: String,
+        /// One-way propagation delay of that link.
+        delay_ns: u64,
+        /// Whether it is an ICN router.
+        icn: bool,
+        /// Whether it becomes a replica.
+        cache: bool,
     }
 
     /// A host that fetches NDCs.
@@ -108,8 +126,8 @@ pub(crate) mod bridge {
     struct ReceiverSpec {
         /// Its name.
         name: String,
-        /// Where it is.
-        side: RouterSide,
+        /// Number of its router.
+        router: u32,
         /// One-way propagation delay of its link.
         delay_ns: u64,
         /// How far its clock is ahead of the simulator's at the start.
@@ -134,8 +152,8 @@ pub(crate) mod bridge {
     struct ReplicaSpec {
         /// Its name.
         name: String,
-        /// Where it is.
-        side: RouterSide,
+        /// Number of its router.
+        router: u32,
         /// One-way propagation delay of its link.
         delay_ns: u64,
         /// Whether it registers its NDCs.
@@ -167,12 +185,17 @@ pub(crate) mod bridge {
         at_ns: u64,
         /// What, as in the scenario.
         kind: String,
-        /// Which replica node, from 0; `u32::MAX` for the name server.
-        replica: u32,
+        /// Which replica node, receiver node or router, from 0; one more than the last router for the
+        /// off-path cache, `u32::MAX` for the name server.
+        target: u32,
         /// How much later it answers.
         delay_ns: u64,
         /// Rate of its DATA; zero for no limit.
         rate_bps: u64,
+        /// How long a router's links are down.
+        outage_ns: u64,
+        /// Which router it moves to, from 0.
+        to: u32,
     }
 
     /// One transfer.
@@ -246,6 +269,8 @@ pub(crate) mod bridge {
         fn spec(self: &Cell) -> RunSpec;
         /// The folder of its results, for messages.
         fn folder(self: &Cell) -> String;
+        /// The routers, from the receivers' to the replicas'.
+        fn routers(self: &Cell) -> Vec<RouterSpec>;
         /// The hosts that fetch NDCs.
         fn receivers(self: &Cell) -> Vec<ReceiverSpec>;
         /// The hosts that hold NDCs.
@@ -258,17 +283,21 @@ pub(crate) mod bridge {
 }
 
 use bridge::{
-    Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, ReceiverSpec, ReplicaSpec, RouterSide,
+    Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, ReceiverSpec, ReplicaSpec, RouterSpec,
     RunSpec, SwitchSpec,
 };
-use ferrocc::scenario::quantity::{Buffer, Jitter};
-use ferrocc::scenario::{Fault, Nodes, ReplicaNode, Side};
+use ferrocc::scenario::quantity::{Buffer, Capacity, Jitter};
+use ferrocc::scenario::{Fault, Nodes, ReplicaNode, registry};
+use ferrocc::units::Duration;
 use ferrocc_cli as cli;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// MTU of the links where packets are no longer, bytes: Ethernet's.
 const LEAST_MTU_BYTES: u32 = 1500;
+
+/// The router that the off-path cache is linked to: R2.
+const OFF_PATH_ROUTER: u32 = 1;
 
 /// A command line, read and checked.
 pub struct Plan(Arc<cli::Plan>);
@@ -360,10 +389,10 @@ impl Cell {
             duration_ns: s.duration.0.as_nanos(),
             ipv6: topology.ip == "ipv6",
             bottleneck_rate_bps: bottleneck.rate.0.as_bps(),
-            bottleneck_delay_ns: links.bottleneck_delay.as_nanos(),
             extra_delay_reverse_ns: bottleneck.extra_delay_reverse.0.as_nanos(),
             access_rate_bps: links.access_rate.as_bps(),
             bottleneck_buffer: queue_size(links.buffer),
+            access_queues: topology.kind == "line",
             device_queue_packets: bottleneck.device_queue,
             aqm: bottleneck.aqm.name.clone(),
             aqm_parameters: serde_json::to_string(&bottleneck.aqm.params).unwrap_or_default(),
@@ -395,14 +424,49 @@ impl Cell {
             switch_after_timeouts: s.names.switch_after_timeouts,
             switch_below: s.names.switch_below.map_or(0.0, |f| f.0),
             give_up_ns: s.names.give_up.0.as_nanos(),
-            cache_at: if s.caches.enabled {
-                s.caches.at.clone()
-            } else {
-                Vec::new()
+            names_binding: s.names.binding.clone(),
+            cache_capacity_bytes: match s.caches.capacity {
+                Capacity::Bytes(n) => n.get(),
+                Capacity::Ndcs(_) => 0,
             },
-            cache_capacity_bytes: s.caches.capacity.0.get(),
+            cache_capacity_ndcs: match s.caches.capacity {
+                Capacity::Bytes(_) => 0,
+                Capacity::Ndcs(n) => n,
+            },
+            cache_policy: s.caches.policy.clone(),
+            cache_placement: s.caches.placement.clone(),
+            cache_probability: s.caches.placement_probability.map_or(1.0, |p| p.0),
             cache_timeout_ns: s.caches.timeout.0.as_nanos(),
+            cache_assembly_bytes: s.caches.assembly_memory.0.get(),
+            off_path_router: match s.caches.enabled && s.caches.off_path {
+                true => OFF_PATH_ROUTER,
+                false => u32::MAX,
+            },
         }
+    }
+
+    fn routers(&self) -> Vec<RouterSpec> {
+        let cell = self.resolved();
+        let (topology, caches) = (&cell.scenario.topology, &cell.scenario.caches);
+        let routers = registry::routers(&topology.kind);
+        let is_in = |list: &[String], name: &str| list.iter().any(|given| given == name);
+        let last = routers.len() - 1;
+        let link = |i: usize| match i {
+            0 => ("", Duration::ZERO),
+            i if i == last => ("bottleneck", cell.links.bottleneck_delay),
+            _ => ("edge", cell.links.edge_delay),
+        };
+        routers
+            .iter()
+            .enumerate()
+            .map(|(i, router)| RouterSpec {
+                name: router.name.to_owned(),
+                link: link(i).0.to_owned(),
+                delay_ns: link(i).1.as_nanos(),
+                icn: !is_in(&topology.ip_routers, router.name),
+                cache: caches.enabled && is_in(caches.at.as_deref().unwrap_or(&[]), router.name),
+            })
+            .collect()
     }
 
     fn receivers(&self) -> Vec<ReceiverSpec> {
@@ -410,7 +474,7 @@ impl Cell {
         let nodes = Nodes::new(&cell.scenario).receivers.into_iter();
         nodes
             .map(|node| ReceiverSpec {
-                side: side(node.side),
+                router: index(node.router),
                 delay_ns: (cell.links.receiver_delay + node.extra_delay).as_nanos(),
                 clock_offset_ns: node.clock.offset.nanos,
                 clock_skew_ppb: node.clock.skew.ppb,
@@ -426,7 +490,7 @@ impl Cell {
         nodes
             .map(|node| ReplicaSpec {
                 name: node.name,
-                side: side(node.side),
+                router: index(node.router),
                 delay_ns: (cell.links.replica_delay + node.extra_delay).as_nanos(),
                 registered: node.registered,
             })
@@ -435,16 +499,31 @@ impl Cell {
 
     fn faults(&self) -> Vec<FaultSpec> {
         let s = &self.resolved().scenario;
-        let nodes = Nodes::new(s).replicas;
+        let nodes = Nodes::new(s);
+        let routers = registry::routers(&s.topology.kind);
+        let router = |name: &str| {
+            let known = routers.iter().position(|r| r.name == name);
+            index(known.unwrap_or(routers.len()))
+        };
+        let target = |fault: &Fault| {
+            let name = fault.target.as_deref()?;
+            Some(match fault.kind.as_str() {
+                "router-restart" | "cache-evict" => router(name),
+                "receiver-move" => index(nodes.receivers.iter().position(|n| n.name == name)?),
+                _ => number(&nodes.replicas, Some(name)),
+            })
+        };
         s.faults
             .iter()
             .filter(|fault| fault.step.is_none())
             .map(|fault| FaultSpec {
                 at_ns: fault.at.0.as_nanos(),
                 kind: fault.kind.clone(),
-                replica: number(&nodes, fault.target.as_deref()),
+                target: target(fault).unwrap_or(u32::MAX),
                 delay_ns: fault.delay.map_or(0, |d| d.0.as_nanos()),
                 rate_bps: fault.rate.map_or(0, |r| r.0.as_bps()),
+                outage_ns: fault.outage.map_or(0, |o| o.0.as_nanos()),
+                to: fault.to.as_deref().map_or(0, router),
             })
             .collect()
     }
@@ -509,13 +588,6 @@ fn clock_steps(faults: &[Fault], name: &str) -> Vec<ClockStepSpec> {
     .collect()
 }
 
-fn side(side: Side) -> RouterSide {
-    match side {
-        Side::Left => RouterSide::Left,
-        Side::Right => RouterSide::Right,
-    }
-}
-
 /// The name of a flow's NDC.
 fn ndc(i: u32, flow: &ferrocc::scenario::Flow) -> String {
     match &flow.ndc {
@@ -567,7 +639,8 @@ mod tests {
         assert_eq!((spec.seed, spec.run, receivers.len()), (1, 1, 64));
         assert_eq!((replicas.len(), replicas[0].name.as_str()), (1, "RN"));
         assert_eq!(spec.bottleneck_rate_bps, 20_000_000);
-        let one_way = receivers[0].delay_ns + spec.bottleneck_delay_ns + replicas[0].delay_ns;
+        let between: u64 = cell.routers().iter().map(|router| router.delay_ns).sum();
+        let one_way = receivers[0].delay_ns + between + replicas[0].delay_ns;
         assert_eq!(2 * one_way, 30_000_000);
         assert_eq!(
             (spec.bottleneck_buffer.as_str(), spec.aqm.as_str()),
@@ -615,12 +688,12 @@ mod tests {
         );
         let faults = cell.faults();
         assert_eq!(
-            (faults[0].kind.as_str(), faults[0].replica),
+            (faults[0].kind.as_str(), faults[0].target),
             ("replica-fail", 0)
         );
         let spec = cell.spec();
         assert_eq!((spec.names_mode.as_str(), spec.names_loss), ("server", 0.1));
-        assert!(spec.cache_at.is_empty());
+        assert!(cell.routers().iter().all(|router| !router.cache));
     }
 
     #[test]

@@ -76,10 +76,12 @@ pub(crate) mod bridge {
     struct CacheCounters {
         /// The router.
         name: String,
-        /// REQs that it answered with DATA.
+        /// Transfers that it served.
         hits: u64,
-        /// REQs for an NDC that it does not hold.
+        /// Transfers that passed it or were bound by it, and that others served.
         misses: u64,
+        /// NDCs that made room for others.
+        evictions: u64,
         /// NDCs that it put together.
         assembled: u64,
         /// NDCs that it began and gave up.
@@ -279,8 +281,14 @@ impl RunWriter {
     }
 
     fn finish_cache(&mut self, c: &CacheCounters) {
-        self.0
-            .finish_cache(&c.name, c.hits, c.misses, c.assembled, c.abandoned);
+        let counters = trace::CacheCounters {
+            hits: c.hits,
+            misses: c.misses,
+            evictions: c.evictions,
+            assembled: c.assembled,
+            abandoned: c.abandoned,
+        };
+        self.0.finish_cache(&c.name, &counters);
     }
 
     fn finish_flow(&mut self, flow: u32, end_ns: u64, receiver: &Receiver) {

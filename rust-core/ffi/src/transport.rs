@@ -7,6 +7,7 @@ pub(crate) mod bridge {
         include!("ferrocc-ffi/src/types.rs.h");
         type Eid = crate::types::Eid;
         type TxPacket = crate::types::TxPacket;
+        type NodeAddress = crate::types::NodeAddress;
     }
 
     /// Options of a receiver (the ICN transport's half that is congestion-controlled).
@@ -79,6 +80,8 @@ pub(crate) mod bridge {
         window_cuts: u64,
         /// Packets that were not valid or not for this transfer.
         malformed: u64,
+        /// Changes of the address that DATA comes from.
+        source_changes: u64,
         /// Whether every byte of the NDC has arrived.
         completed: bool,
         /// Whether the content's hash equals the NDC's EID (only with `verify`, once completed).
@@ -112,6 +115,7 @@ pub(crate) mod bridge {
         unsafe fn open<'a>(self: &'a mut Receiver, now_ns: u64) -> Step<'a>;
         /// A DATA packet arrived when this node's own clock was `clock_error_ns` ahead of `now_ns`:
         /// its ICN header, its payload's length and, with `verify`, the payload itself (else empty).
+        /// `source` is who sent it.
         unsafe fn on_datagram<'a>(
             self: &'a mut Receiver,
             now_ns: u64,
@@ -119,6 +123,7 @@ pub(crate) mod bridge {
             header: &[u8],
             payload_len: u32,
             payload: &[u8],
+            source: &NodeAddress,
         ) -> Step<'a>;
         /// The time asked for by `next_timer_ns` has come (calling earlier does no harm).
         unsafe fn on_timeout<'a>(self: &'a mut Receiver, now_ns: u64) -> Step<'a>;
@@ -138,6 +143,10 @@ pub(crate) mod bridge {
         fn add_virtual(self: &mut Replica, name: &str, size_bytes: u64) -> Eid;
         /// Adds an NDC of real pseudo-random bytes and returns its self-certifying EID.
         fn add_synthetic(self: &mut Replica, seed: u64, size_bytes: u64) -> Result<Eid>;
+        /// Adds `size_bytes` virtual bytes as an NDC whose EID is known.
+        fn add_known(self: &mut Replica, ndc: &Eid, size_bytes: u64);
+        /// Removes an NDC.
+        fn remove(self: &mut Replica, ndc: &Eid);
         /// Whether the replica says "not here" to every REQ.
         fn set_hidden(self: &mut Replica, hidden: bool);
         /// A REQ arrived. `clock_ns` is the replica's own clock, which stamps the DATA.
@@ -162,7 +171,7 @@ use ferrocc::transport::{self, Datagram, ReceiverOptions};
 use ferrocc::units::{Bytes, Instant};
 use ferrocc::wire;
 use std::cell::Cell;
-use types::{Eid, TxPacket};
+use types::{Eid, NodeAddress, TxPacket};
 
 use crate::types;
 
@@ -209,6 +218,7 @@ impl Receiver {
         header: &[u8],
         payload_len: u32,
         payload: &[u8],
+        source: &NodeAddress,
     ) -> Step<'_> {
         let datagram = Datagram {
             header,
@@ -216,6 +226,7 @@ impl Receiver {
             payload,
         };
         self.engine.set_clock_error(clock_error_ns);
+        self.engine.set_data_source(convert::address(source));
         let step = self
             .engine
             .on_datagram(Instant::from_nanos(now_ns), datagram);
@@ -310,6 +321,15 @@ impl Replica {
     /// The engine, for the bridge that adds content.
     pub(crate) fn engine_mut(&mut self) -> &mut transport::Replica {
         &mut self.engine
+    }
+
+    fn add_known(&mut self, ndc: &Eid, size_bytes: u64) {
+        let content = transport::Content::Virtual { size: size_bytes };
+        self.engine.add(convert::eid(ndc), content);
+    }
+
+    fn remove(&mut self, ndc: &Eid) {
+        self.engine.remove(&convert::eid(ndc));
     }
 
     fn set_hidden(&mut self, hidden: bool) {

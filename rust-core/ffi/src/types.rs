@@ -26,6 +26,15 @@ mod bridge {
         expedited: bool,
     }
 
+    /// An IP address.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    struct NodeAddress {
+        /// 4 or 6; 0 for none.
+        family: u8,
+        /// Its bytes in network order, 4 of them or 16.
+        bytes: [u8; 16],
+    }
+
     // Makes cxx emit the glue for slices of the PODs in this bridge only.
     extern "Rust" {
         fn types_anchor(packets: &[TxPacket], eids: &[Eid]);

@@ -66,6 +66,11 @@ impl Registrar {
         }
     }
 
+    /// Forgets `eid` without a word to the server, whose entry will expire.
+    pub fn forget(&mut self, eid: &Eid) {
+        self.remove_pending(eid);
+    }
+
     /// The NDCs that are kept registered.
     pub fn names(&self) -> impl Iterator<Item = &Eid> {
         self.names.keys()

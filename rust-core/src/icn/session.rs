@@ -17,7 +17,7 @@ use super::choice::Candidate;
 use super::client::NameClient;
 use super::message::Locator;
 use crate::units::{Bytes, Duration, Instant};
-use crate::wire::{Eid, Kind, Repr, Sum, verify_checksum};
+use crate::wire::{Eid, Kind, Refusal, Repr, Sum, verify_checksum};
 use slowness::Slowness;
 use std::net::IpAddr;
 
@@ -118,6 +118,10 @@ pub struct Session {
 impl Session {
     /// How often it looks for progress.
     const LOOK: Duration = Duration::from_secs(1);
+
+    /// How often everything is asked for again at once when a source behind an edge router says that
+    /// it does not hold the NDC; after that there are pauses.
+    const EDGE_RETRIES: u32 = 3;
 
     /// A session of `device` for `ndc`; `draw` in [0, 1), as in all functions below.
     pub fn new(options: SessionOptions, device: Eid, ndc: Eid, draw: f64) -> Session {
@@ -256,6 +260,24 @@ impl Session {
             }
         }
         self.finish()
+    }
+
+    /// The node has moved, and `edge` is the router that REQs go to from now on, where
+    /// [`Resolution::Edge`] says so. The caller tells the receiver that its path has changed.
+    pub fn relocate(&mut self, edge: IpAddr) {
+        if self.is_active() && self.current.is_some() {
+            self.current = Some(edge);
+            self.candidates = vec![Candidate {
+                locator: Locator {
+                    address: edge,
+                    cost: 0,
+                    lifetime_ms: 0,
+                },
+                failed: false,
+                rtt: None,
+            }];
+            self.timeouts = 0;
+        }
     }
 
     /// The receiver has ended, by itself or by its user.
@@ -466,14 +488,23 @@ impl Session {
         let Ok(repr) = Repr::parse(header) else {
             return;
         };
-        let Kind::Data { ndc_size, .. } = repr.kind else {
+        let Kind::Data {
+            ndc_size, refusal, ..
+        } = repr.kind
+        else {
             return;
         };
         if repr.length != 0 || repr.source != self.ndc || repr.destination != self.device {
             return;
         }
         let pn = repr.packet_number;
-        if pn >= Session::PROBE_PN {
+        if let Some(refusal) = refusal {
+            self.fail(match refusal {
+                Refusal::NameUnknown => Failure::NameUnknown,
+                Refusal::NameServerUnreachable => Failure::NameServerUnreachable,
+                Refusal::NoReplica => Failure::NoReplica,
+            });
+        } else if pn >= Session::PROBE_PN {
             self.on_probe_answer(now, pn, ndc_size.is_some(), draw);
         } else if ndc_size.is_none() && pn >= current_pn && self.state == State::Fetching {
             self.not_here(now, draw);
@@ -485,6 +516,16 @@ impl Session {
         let alone = self.candidates.len() == 1;
         if self.options.resolution == Resolution::Address && alone {
             return self.fail(Failure::NoReplica);
+        }
+        if let (Resolution::Edge, Some(edge)) = (self.options.resolution, self.current) {
+            // The edge router has seen it, too, and knows another source or will say that there is
+            // none. If it has not, asking on and on would be of no use.
+            self.failures += 1;
+            match self.failures.checked_sub(Session::EDGE_RETRIES) {
+                None | Some(0) => self.go_to(now, edge),
+                Some(more) => self.pause(now, more - 1),
+            }
+            return;
         }
         self.leave(now, draw);
     }

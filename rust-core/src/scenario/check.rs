@@ -1,8 +1,10 @@
 //! What a scenario must hold, section by section of the model, and what it leaves open filled in.
 
 mod clock;
+mod faults;
 mod flows;
 mod names;
+mod routers;
 mod topology;
 
 use super::error::{Error, from_serde};
@@ -60,6 +62,8 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
     let links = topology::check(&mut s, packet)?;
     flows::check(&mut s, payload)?;
     names::check(&mut s)?;
+    routers::check(&mut s)?;
+    faults::check(&mut s)?;
     let few = count <= DEFAULT_RECEIVERS as usize;
     s.trace.enabled = Some(s.trace.enabled.unwrap_or(single && few));
     Ok((s, links, payload))

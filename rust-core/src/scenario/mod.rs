@@ -28,7 +28,7 @@ pub use model::{
     Access, Algorithm, Bottleneck, Caches, Clock, Fault, Flow, FlowClock, Links, Names, Replica,
     Scenario, Switch, Topology, Trace,
 };
-pub use nodes::{Nodes, ReceiverNode, ReplicaNode, Side};
+pub use nodes::{Nodes, ReceiverNode, ReplicaNode};
 pub use path::Path;
 pub use resolve::{Assignment, Cell, Library, Plan, resolve, resolve_sweep};
 pub use schema::schema;

@@ -4,15 +4,19 @@
 //! and resolves to itself when it is read as a file.
 
 mod algorithm;
+mod caches;
 mod clock;
+mod fault;
 mod flow;
 mod names;
 mod topology;
 
 pub use algorithm::Algorithm;
+pub use caches::Caches;
 pub use clock::{Clock, FlowClock};
+pub use fault::Fault;
 pub use flow::Flow;
-pub use names::{Caches, Fault, Names, Replica, Switch};
+pub use names::{Names, Replica, Switch};
 pub use topology::{Access, Bottleneck, Links, Topology};
 
 use super::quantity::TimeText;
@@ -66,7 +70,8 @@ pub struct Scenario {
     pub clock: Clock,
     /// How receivers learn where an NDC is, and when they leave a replica.
     pub names: Names,
-    /// The replica nodes, all at IR2, each with a link of its own; null in topo-2. Default: one, RN.
+    /// The replica nodes, all at IR2 (R3 of the line), each with a link of its own; null in topo-2.
+    /// Default: one, RN (S in the line).
     pub replicas: Option<Vec<Replica>>,
     /// What goes wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]

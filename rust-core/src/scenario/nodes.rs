@@ -1,24 +1,16 @@
 //! The hosts of a scenario's network, and which flows use them.
 
 use super::model::{Clock, Scenario};
+use super::registry;
 use crate::units::Duration;
-
-/// A router that hosts are linked to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// IR1: receivers of forward flows.
-    Left,
-    /// IR2: replica nodes of forward flows.
-    Right,
-}
 
 /// A host that fetches NDCs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReceiverNode {
-    /// Its name in the figures: RE1, RE2, ...
+    /// Its name in the figures: RE1, RE2, ...; C1, C2, ... in the line.
     pub name: String,
-    /// Where it is.
-    pub side: Side,
+    /// Number of its router, as in [`registry::routers`].
+    pub router: usize,
     /// Propagation delay that its link has beyond the share of the path's.
     pub extra_delay: Duration,
     /// Its clock.
@@ -32,8 +24,8 @@ pub struct ReceiverNode {
 pub struct ReplicaNode {
     /// Its name in the figures.
     pub name: String,
-    /// Where it is.
-    pub side: Side,
+    /// Number of its router, as in [`registry::routers`].
+    pub router: usize,
     /// Propagation delay that its link has beyond the share of the path's.
     pub extra_delay: Duration,
     /// Whether it registers its NDCs.
@@ -43,7 +35,7 @@ pub struct ReplicaNode {
 /// The hosts of a network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nodes {
-    /// The receivers: those at IR1, then those at IR2.
+    /// The receivers: those at the first router, then those at the last.
     pub receivers: Vec<ReceiverNode>,
     /// The replica nodes.
     pub replicas: Vec<ReplicaNode>,
@@ -58,6 +50,8 @@ impl Nodes {
     /// about is as the first of them says.
     pub fn new(s: &Scenario) -> Nodes {
         let both_ways = s.topology.kind == "topo-2";
+        let prefix = receiver_prefix(&s.topology.kind);
+        let (first, last) = (0, registry::routers(&s.topology.kind).len() - 1);
         let most = s.topology.receivers.unwrap_or(1).max(1) as usize;
         let is_left = |i: usize| s.flows[i].direction != "opposite";
         let lefts = (0..s.flows.len()).filter(|&i| is_left(i)).count();
@@ -66,8 +60,8 @@ impl Nodes {
         let right = most.min(s.flows.len() - lefts);
         let mut receivers: Vec<ReceiverNode> = (0..left + right)
             .map(|i| ReceiverNode {
-                name: format!("RE{}", i + 1),
-                side: if i < left { Side::Left } else { Side::Right },
+                name: format!("{prefix}{}", i + 1),
+                router: if i < left { first } else { last },
                 extra_delay: Duration::ZERO,
                 clock: s.clock,
                 first_flow: None,
@@ -76,12 +70,12 @@ impl Nodes {
         let (mut on_left, mut on_right) = (0, 0);
         let mut receiver_of = Vec::with_capacity(s.flows.len());
         for (i, flow) in s.flows.iter().enumerate() {
-            let (first, nodes, before) = if is_left(i) {
+            let (start, nodes, before) = if is_left(i) {
                 (0, left, &mut on_left)
             } else {
                 (left, right, &mut on_right)
             };
-            let index = first + *before % nodes;
+            let index = start + *before % nodes;
             *before += 1;
             let node = &mut receivers[index];
             if node.first_flow.is_none() {
@@ -91,24 +85,24 @@ impl Nodes {
             }
             receiver_of.push(index);
         }
-        let replica = |name: &str, side| ReplicaNode {
+        let replica = |name: &str, router| ReplicaNode {
             name: name.to_owned(),
-            side,
+            router,
             extra_delay: Duration::ZERO,
             registered: true,
         };
         let replicas = if both_ways {
-            vec![replica("RN1", Side::Left), replica("RN2", Side::Right)]
+            vec![replica("RN1", first), replica("RN2", last)]
         } else if let Some(list) = &s.replicas {
             list.iter()
                 .map(|r| ReplicaNode {
                     extra_delay: r.extra_delay.0,
                     registered: r.registered,
-                    ..replica(&r.name, Side::Right)
+                    ..replica(&r.name, last)
                 })
                 .collect()
         } else {
-            vec![replica("RN", Side::Right)]
+            vec![replica(replica_name(&s.topology.kind), last)]
         };
         let holds = |replica: usize, flow: usize| {
             let list = s
@@ -135,5 +129,21 @@ impl Nodes {
             receiver_of,
             replicas_of,
         }
+    }
+}
+
+/// What the names of receiver nodes begin with.
+fn receiver_prefix(topology: &str) -> &'static str {
+    match topology {
+        "line" => "C",
+        _ => "RE",
+    }
+}
+
+/// The name of the only replica node.
+pub(super) fn replica_name(topology: &str) -> &'static str {
+    match topology {
+        "line" => "S",
+        _ => "RN",
     }
 }

@@ -10,6 +10,7 @@
 //! | rate | `bps kbps Mbps Gbps Tbps` |
 //! | time | `ns us ms s min` |
 //! | size | `B kB MB GB TB KiB MiB GiB` |
+//! | capacity | any size, `NDCs` (a number of them) |
 //! | buffer | any size, `p` (packets), `bdp` (bandwidth-delay products of the bottleneck) |
 //! | jitter | any time, `rtprop` (propagation round trips) |
 //! | skew | `ppm ppb` (parts per million, per billion) |
@@ -54,6 +55,7 @@ const SIZES: &[Unit] = &[
 const SKEWS: &[Unit] = &[("ppb", 1.0), ("ppm", 1e3)];
 const PACKETS: Unit = ("p", 1.0);
 const BDP: Unit = ("bdp", 1.0);
+const NDCS: Unit = ("NDCs", 1.0);
 const RTPROP: Unit = ("rtprop", 1.0);
 
 /// Splits `text` into a number and the rest; none if it starts with no finite number.
@@ -299,6 +301,48 @@ impl fmt::Display for SizeText {
 }
 
 textual!(SizeText, "size", "10 MB");
+
+/// The limit of a content store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capacity {
+    /// So many bytes of content: `"200 MB"`.
+    Bytes(Bytes),
+    /// So many NDCs of any size: `"100 NDCs"`.
+    Ndcs(u64),
+}
+
+impl Capacity {
+    fn pattern() -> String {
+        pattern(&[SIZES, &[NDCS]])
+    }
+}
+
+impl FromStr for Capacity {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Capacity, String> {
+        let units = [SIZES, &[NDCS]].concat();
+        let (number, size, name) = read(text, "capacity", &units, "100 NDCs")?;
+        match name {
+            "NDCs" if number.fract() != 0.0 => Err(format!(
+                "{} is not a whole number of NDCs (accepted: as in \"100 NDCs\")",
+                shown(text)
+            )),
+            "NDCs" => whole(text, number, size).map(Capacity::Ndcs),
+            _ => whole(text, number, size).map(|n| Capacity::Bytes(Bytes::new(n))),
+        }
+    }
+}
+
+impl fmt::Display for Capacity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Capacity::Bytes(n) => print(n.get(), SIZES, f),
+            Capacity::Ndcs(n) => write!(f, "{n} NDCs"),
+        }
+    }
+}
+
+textual!(Capacity, "capacity", "100 NDCs");
 
 /// The limit of a queue.
 #[derive(Debug, Clone, Copy, PartialEq)]

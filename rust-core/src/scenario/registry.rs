@@ -48,9 +48,9 @@ pub const TOPOLOGIES: &[Entry] = &[
         "topo-1 with transfers in both directions: RN1 at IR1 and receivers at IR2, too",
         "Copa-ICN paper, figure 5",
     ),
-    lacks(
+    has(
         "line",
-        "routers R1 - R2 - R3, server at R3, clients at R1",
+        "clients - R1 = R2 = R3 - server",
         "ECD paper, figure 6",
     ),
 ];
@@ -86,6 +86,44 @@ pub const RESOLUTIONS: &[Entry] = &[
     has("address", "receivers are configured with addresses", "-"),
 ];
 
+/// Who binds names to addresses.
+pub const BINDINGS: &[Entry] = &[
+    has(
+        "receiver",
+        "receivers resolve names themselves",
+        "Copa-ICN paper, section 3.1",
+    ),
+    has(
+        "edge",
+        "the edge router resolves, and changes the destination address",
+        "ECD paper, section 2",
+    ),
+    has(
+        "path",
+        "so may every ICN router on the way",
+        "ECD paper, section 2",
+    ),
+];
+
+/// Which NDC a full cache removes.
+pub const CACHE_POLICIES: &[Entry] = &[
+    has("lru", "the least recently used", "-"),
+    has("lfu", "the least frequently used", "-"),
+    has("fifo", "the oldest", "-"),
+    has("random", "any, with equal chances", "-"),
+];
+
+/// Which NDCs a router keeps of those that pass.
+pub const PLACEMENTS: &[Entry] = &[
+    has("lce", "leave copy everywhere: all", "ECD paper, section 4"),
+    has(
+        "lcd",
+        "leave copy down: only one router further down",
+        "Laoutaris, Syntila, Stavrakakis 2004",
+    ),
+    has("probabilistic", "each with a probability", "-"),
+];
+
 /// How a receiver chooses a replica.
 pub const REPLICA_CHOICES: &[Entry] = &[
     has("listed", "the first of the list", "-"),
@@ -107,13 +145,44 @@ pub const FAULTS: &[Entry] = &[
     has("name-server-fail", "falls silent", "-"),
     has("name-server-restore", "answers again", "-"),
     has("clock-step", "a receiver's clock is set, as by NTP", "-"),
+    has(
+        "router-restart",
+        "loses content and bindings; its links are down for the outage",
+        "-",
+    ),
+    has("cache-evict", "a router loses its content", "-"),
+    has(
+        "receiver-move",
+        "to another router, with another address",
+        "-",
+    ),
+    has(
+        "replica-move",
+        "to another router, with another address",
+        "-",
+    ),
 ];
 
-/// Routers.
-pub const ROUTERS: &[Entry] = &[
+/// Routers of topo-1 and topo-2, in the order of the line.
+const TWO_ROUTERS: &[Entry] = &[
     has("IR1", "the receivers' router", "Copa-ICN paper, figure 4"),
     has("IR2", "the replicas' router", "Copa-ICN paper, figure 4"),
 ];
+
+/// Routers of the line.
+const THREE_ROUTERS: &[Entry] = &[
+    has("R1", "the clients' router", "ECD paper, figure 6"),
+    has("R2", "between the others", "ECD paper, figure 6"),
+    has("R3", "the server's router", "ECD paper, figure 6"),
+];
+
+/// The routers of a topology, from the receivers' to the replicas'.
+pub fn routers(topology: &str) -> &'static [Entry] {
+    match topology {
+        "line" => THREE_ROUTERS,
+        _ => TWO_ROUTERS,
+    }
+}
 
 /// Transports.
 pub const TRANSPORTS: &[Entry] = &[

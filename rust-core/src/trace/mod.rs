@@ -13,6 +13,6 @@ pub mod summary;
 pub use distribution::Distribution;
 pub use flow::FlowMeter;
 pub use queue::QueueMeter;
-pub use recorder::{FlowNames, LinkCounters, Reasons, Recorder, Versions};
+pub use recorder::{CacheCounters, FlowNames, LinkCounters, Reasons, Recorder, Versions};
 pub use rows::{AqmRow, EventRow, FlowRow, QueueRow};
-pub use summary::{CacheSummary, Summary};
+pub use summary::Summary;

@@ -29,6 +29,21 @@ pub struct LinkCounters {
     pub sent: Bytes,
 }
 
+/// What a router's cache has counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CacheCounters {
+    /// Transfers that it served.
+    pub hits: u64,
+    /// Transfers that passed it or were bound by it, and that others served.
+    pub misses: u64,
+    /// NDCs that made room for others.
+    pub evictions: u64,
+    /// NDCs that it put together.
+    pub assembled: u64,
+    /// NDCs that it began and gave up.
+    pub abandoned: u64,
+}
+
 /// How many packets a queue dropped or marked, for each reason ([`crate::aqm::reason_key`]).
 pub type Reasons = BTreeMap<String, u64>;
 
@@ -360,8 +375,17 @@ impl Recorder {
     }
 
     /// A router's cache at the end.
-    pub fn finish_cache(&mut self, cache: CacheSummary) {
-        self.caches.push(cache);
+    pub fn finish_cache(&mut self, name: &str, counters: &CacheCounters) {
+        let all = counters.hits + counters.misses;
+        self.caches.push(CacheSummary {
+            name: name.to_owned(),
+            hits: counters.hits,
+            misses: counters.misses,
+            hit_ratio: (all > 0).then(|| rounded(counters.hits as f64 / all as f64)),
+            evictions: counters.evictions,
+            assembled: counters.assembled,
+            abandoned: counters.abandoned,
+        });
     }
 
     /// The name of a link.

@@ -192,13 +192,13 @@ pub struct QueueDelay {
 pub struct CacheSummary {
     /// The router.
     pub name: String,
-    /// REQs that it answered with DATA.
+    /// Transfers that it served.
     pub hits: u64,
-    /// REQs for an NDC that it does not hold.
+    /// Transfers that passed it or were bound by it, and that others served.
     pub misses: u64,
-    /// hits / (hits + misses); null without REQs.
+    /// hits / (hits + misses); null without transfers.
     pub hit_ratio: Option<f64>,
-    /// NDCs that were removed for others.
+    /// NDCs that made room for others.
     pub evictions: u64,
     /// NDCs that it put together.
     pub assembled: u64,

@@ -15,6 +15,7 @@ use crate::units::{Bytes, Duration, Instant, OneWay, Rate};
 use crate::wire::{Segment, UNBOUNDED};
 use arrival::segment;
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use tail::TailProbe;
 
 /// Everything that follows from one input besides the packets in [`Receiver::output`].
@@ -93,6 +94,14 @@ pub struct Receiver {
     path_pn: u64,
     /// Requests below this left before the last timeout.
     timeout_pn: u64,
+    /// Where the DATA that arrives comes from, if the caller tells.
+    data_source: Option<IpAddr>,
+    /// Who serves: where the DATA of the latest request came from.
+    serving: Option<IpAddr>,
+    /// The latest request that it has answered.
+    serving_pn: u64,
+    /// Who served before the caller told of a change.
+    served_before: Option<IpAddr>,
     declared_lost: DeclaredLost,
     last_cut: LastCut,
     tail: TailProbe,
@@ -141,6 +150,10 @@ impl Receiver {
             in_flight: Bytes::ZERO,
             path_pn: 0,
             timeout_pn: 0,
+            data_source: None,
+            serving: None,
+            serving_pn: 0,
+            served_before: None,
             declared_lost: DeclaredLost::default(),
             last_cut: LastCut::default(),
             tail: TailProbe::default(),
@@ -177,7 +190,16 @@ impl Receiver {
         self.clock_error_ns = error_ns;
     }
 
-    /// A packet arrived.
+    /// The packets given from now on come from `source`. Where routers bind requests, the source may
+    /// change without a word: see [`Receiver::on_datagram`].
+    pub const fn set_data_source(&mut self, source: Option<IpAddr>) {
+        self.data_source = source;
+    }
+
+    /// A packet arrived. DATA from another source than before, that answers a later request than any
+    /// that the source before has answered, means that another replica serves: as
+    /// [`Receiver::on_path_change`]. DATA that the old one still has on the way answers earlier
+    /// requests and changes nothing.
     pub fn on_datagram(&mut self, now: Instant, datagram: Datagram<'_>) -> Step {
         self.output.clear();
         match self.phase {
@@ -217,30 +239,37 @@ impl Receiver {
     pub fn on_path_change(&mut self, now: Instant, cause: RestartCause) -> Step {
         self.output.clear();
         if self.phase == Phase::Open {
-            let to_repeat = &mut self.to_repeat;
-            self.outstanding
-                .take_sent_until(Instant::MAX, |t| to_repeat.push_back(segment(&t)));
-            self.in_flight = Bytes::ZERO;
-            self.later.clear();
-            self.declared_lost.clear();
-            self.last_cut = LastCut::default();
-            self.tail = TailProbe::default();
-            self.rtt.restart();
-            self.one_way = None;
-            self.rate.restart(now);
-            self.pacer = Pacer::default();
-            self.progress_at = now;
-            self.window_limited = [true; 2];
-            self.path_pn = self.outstanding.next_pn();
-            self.timeout_pn = self.path_pn;
-            self.controller.on_restart(&Restart {
-                now,
-                cause,
-                next_pn: self.path_pn,
-            });
+            // Who serves now is seen when it does.
+            self.served_before = self.serving.take().or(self.served_before);
+            self.restart(now, cause);
             self.request(now);
         }
         self.finish(now)
+    }
+
+    /// Forgets the path, and asks again for all that is outstanding.
+    fn restart(&mut self, now: Instant, cause: RestartCause) {
+        let to_repeat = &mut self.to_repeat;
+        self.outstanding
+            .take_sent_until(Instant::MAX, |t| to_repeat.push_back(segment(&t)));
+        self.in_flight = Bytes::ZERO;
+        self.later.clear();
+        self.declared_lost.clear();
+        self.last_cut = LastCut::default();
+        self.tail = TailProbe::default();
+        self.rtt.restart();
+        self.one_way = None;
+        self.rate.restart(now);
+        self.pacer = Pacer::default();
+        self.progress_at = now;
+        self.window_limited = [true; 2];
+        self.path_pn = self.outstanding.next_pn();
+        self.timeout_pn = self.path_pn;
+        self.controller.on_restart(&Restart {
+            now,
+            cause,
+            next_pn: self.path_pn,
+        });
     }
 
     /// Gives the transfer up, at any time: nothing more is requested, no timer is set, what still

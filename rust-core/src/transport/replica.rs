@@ -47,6 +47,11 @@ impl Replica {
         self.contents.insert(eid, content);
     }
 
+    /// Removes an NDC; whether it was here.
+    pub fn remove(&mut self, eid: &Eid) -> bool {
+        self.contents.remove(eid).is_some()
+    }
+
     /// Whether it answers as if it held nothing.
     pub fn set_hidden(&mut self, hidden: bool) {
         self.hidden = hidden;
@@ -105,6 +110,7 @@ impl Replica {
                     probe,
                     timestamp_ns: None,
                     ndc_size: None,
+                    refusal: None,
                 },
             };
             push(
@@ -127,6 +133,7 @@ impl Replica {
                 probe,
                 timestamp_ns: timestamp.then_some(clock_ns),
                 ndc_size: Some(content.size()),
+                refusal: None,
             },
         };
         let main = std::iter::once((req.offset, req.length));

@@ -42,6 +42,8 @@ pub struct Stats {
     /// DATA that answered a request from before the last change of the path: kept if it was new, and
     /// otherwise without effect.
     pub old_path: u64,
+    /// Changes of the address that DATA comes from.
+    pub source_changes: u64,
     /// Packets that arrived after the transfer had ended; they are not looked at.
     pub after_end: u64,
 }
@@ -69,6 +71,7 @@ impl Stats {
             malformed,
             misdirected,
             old_path,
+            source_changes,
             after_end,
         } = other;
         self.rtt.add(rtt);
@@ -89,6 +92,7 @@ impl Stats {
         self.malformed += malformed;
         self.misdirected += misdirected;
         self.old_path += old_path;
+        self.source_changes += source_changes;
         self.after_end += after_end;
     }
 }

@@ -29,6 +29,7 @@
 //! | 3 | timestamp | the replica's clock when the DATA left, i64 ns | DATA |
 //! | 4 | NDC size | u64 bytes; all ones if it has no end | DATA |
 //! | 5 | MSS | u16, the largest payload that the receiver wants | REQ |
+//! | 6 | refusal | u8, why a router could not bind the REQ: 1 name unknown, 2 name server unreachable, 3 no replica; other values are skipped | DATA without payload |
 //!
 //! The checksum is the internet checksum (RFC 1071) over the ID header, the transport header with
 //! the checksum itself and the mark bit taken as zero, and the payload, each padded to 16 bits.
@@ -40,7 +41,7 @@ mod repr;
 
 pub use checksum::{Sum, verify_checksum};
 pub use eid::Eid;
-pub use repr::{Kind, Repr, Segment, Segments, header_len, set_mark};
+pub use repr::{Kind, Refusal, Repr, Segment, Segments, header_len, set_mark};
 
 use std::fmt;
 
@@ -117,6 +118,7 @@ impl fmt::Display for Repr<'_> {
                 probe,
                 timestamp_ns,
                 ndc_size,
+                refusal,
             } => {
                 write!(f, "DATA pn={} [{}..{end})", self.packet_number, self.offset)?;
                 match ndc_size {
@@ -126,6 +128,9 @@ impl fmt::Display for Repr<'_> {
                 }
                 if let Some(t) = timestamp_ns {
                     write!(f, " ts={t}ns")?;
+                }
+                if let Some(refusal) = refusal {
+                    write!(f, " refused={refusal:?}")?;
                 }
                 flags(f, &[(mark, "marked"), (probe, "probe")])?;
             }

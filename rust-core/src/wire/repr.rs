@@ -18,6 +18,7 @@ const OPT_LOST: u8 = 2;
 const OPT_TIMESTAMP: u8 = 3;
 const OPT_NDC_SIZE: u8 = 4;
 const OPT_MSS: u8 = 5;
+const OPT_REFUSAL: u8 = 6;
 
 /// Bytes of one lost segment.
 const SEGMENT_LEN: usize = 12;
@@ -79,6 +80,38 @@ impl PartialEq for Segments<'_> {
     }
 }
 
+/// Why a router sends no DATA: it could not bind a REQ to any source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Refusal {
+    /// The name server does not know the name.
+    NameUnknown,
+    /// The name server did not answer.
+    NameServerUnreachable,
+    /// No source (is left) that has the NDC.
+    NoReplica,
+}
+
+impl Refusal {
+    /// All of them.
+    pub const ALL: [Refusal; 3] = [
+        Refusal::NameUnknown,
+        Refusal::NameServerUnreachable,
+        Refusal::NoReplica,
+    ];
+
+    const fn code(self) -> u8 {
+        match self {
+            Refusal::NameUnknown => 1,
+            Refusal::NameServerUnreachable => 2,
+            Refusal::NoReplica => 3,
+        }
+    }
+
+    fn from_code(code: u8) -> Option<Refusal> {
+        Refusal::ALL.into_iter().find(|r| r.code() == code)
+    }
+}
+
 /// What only one of the two messages has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind<'a> {
@@ -103,6 +136,8 @@ pub enum Kind<'a> {
         timestamp_ns: Option<i64>,
         /// Size of the whole NDC; [`super::UNBOUNDED`] if it has no end.
         ndc_size: Option<u64>,
+        /// Why there is no DATA; only in a packet without payload.
+        refusal: Option<Refusal>,
     },
 }
 
@@ -170,6 +205,7 @@ impl<'a> Repr<'a> {
                 probe: flag(FLAG_PROBE),
                 timestamp_ns: options.timestamp_ns,
                 ndc_size: options.ndc_size,
+                refusal: options.refusal.and_then(Refusal::from_code),
             },
             _ => return Err(Error::MessageType),
         };
@@ -196,9 +232,12 @@ impl<'a> Repr<'a> {
             Kind::Data {
                 timestamp_ns,
                 ndc_size,
+                refusal,
                 ..
             } => (
-                timestamp_ns.map_or(0, |_| 10) + ndc_size.map_or(0, |_| 10),
+                timestamp_ns.map_or(0, |_| 10)
+                    + ndc_size.map_or(0, |_| 10)
+                    + refusal.map_or(0, |_| 3),
                 DATA_LEN,
             ),
         };
@@ -254,6 +293,7 @@ impl<'a> Repr<'a> {
             Kind::Data {
                 timestamp_ns,
                 ndc_size,
+                refusal,
                 ..
             } => {
                 if let Some(t) = timestamp_ns {
@@ -263,6 +303,9 @@ impl<'a> Repr<'a> {
                 if let Some(size) = ndc_size {
                     out.extend_from_slice(&[OPT_NDC_SIZE, 8]);
                     out.extend_from_slice(&size.to_be_bytes());
+                }
+                if let Some(refusal) = refusal {
+                    out.extend_from_slice(&[OPT_REFUSAL, 1, refusal.code()]);
                 }
             }
         }
@@ -285,6 +328,7 @@ struct Options<'a> {
     timestamp_ns: Option<i64>,
     ndc_size: Option<u64>,
     mss: Option<u16>,
+    refusal: Option<u8>,
 }
 
 impl<'a> Options<'a> {
@@ -302,6 +346,7 @@ impl<'a> Options<'a> {
                 OPT_LOST => len > 0 && usize::from(len) % SEGMENT_LEN == 0,
                 OPT_TIMESTAMP | OPT_NDC_SIZE => len == 8,
                 OPT_MSS => len == 2,
+                OPT_REFUSAL => len == 1,
                 _ => continue,
             };
             if !known {
@@ -311,7 +356,8 @@ impl<'a> Options<'a> {
                 OPT_LOST => options.lost.replace(value).is_some(),
                 OPT_TIMESTAMP => options.timestamp_ns.replace(be_u64(value) as i64).is_some(),
                 OPT_NDC_SIZE => options.ndc_size.replace(be_u64(value)).is_some(),
-                _ => options.mss.replace(be_u16(value)).is_some(),
+                OPT_MSS => options.mss.replace(be_u16(value)).is_some(),
+                _ => options.refusal.replace(value[0]).is_some(),
             };
             if repeated {
                 return Err(Error::RepeatedOption);

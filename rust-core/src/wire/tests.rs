@@ -65,6 +65,7 @@ fn samples() -> Vec<(&'static str, Repr<'static>, Vec<u8>)> {
         probe: false,
         timestamp_ns: Some(-1_500_000_000),
         ndc_size: Some(10_000_000),
+        refusal: None,
     };
     let payload: Vec<u8> = (0..1250u32).map(|i| (i * 7 + 3) as u8).collect();
     vec![
@@ -111,6 +112,7 @@ fn samples() -> Vec<(&'static str, Repr<'static>, Vec<u8>)> {
                     probe: true,
                     timestamp_ns: Some(2_000_000_001),
                     ndc_size: Some(UNBOUNDED),
+                    refusal: None,
                 },
             ),
             payload[..11].to_vec(),
@@ -126,6 +128,23 @@ fn samples() -> Vec<(&'static str, Repr<'static>, Vec<u8>)> {
                     probe: false,
                     timestamp_ns: None,
                     ndc_size: None,
+                    refusal: None,
+                },
+            ),
+            vec![],
+        ),
+        (
+            "refusal",
+            data(
+                10,
+                0,
+                0,
+                Kind::Data {
+                    mark: false,
+                    probe: false,
+                    timestamp_ns: None,
+                    ndc_size: None,
+                    refusal: Some(Refusal::NoReplica),
                 },
             ),
             vec![],
@@ -155,9 +174,10 @@ fn vector(name: &str, repr: &Repr<'_>, payload: &[u8]) -> Value {
             probe,
             timestamp_ns,
             ndc_size,
+            refusal,
         } => json!({
             "type": "DATA", "mark": mark, "probe": probe, "timestamp_ns": timestamp_ns,
-            "ndc_size": ndc_size,
+            "ndc_size": ndc_size, "refusal": refusal.map(|r| r as u8 + 1),
         }),
     };
     json!({
@@ -352,14 +372,18 @@ fn any_repr() -> impl Strategy<Value = (Repr<'static>, Vec<Segment>)> {
                 lost,
             )
         });
-    let data =
-        any::<(bool, bool, Option<i64>, Option<u64>)>().prop_map(|(mark, probe, t, size)| {
+    let data = (
+        any::<(bool, bool, Option<i64>, Option<u64>)>(),
+        prop::option::of(prop::sample::select(&Refusal::ALL[..])),
+    )
+        .prop_map(|((mark, probe, t, size), refusal)| {
             (
                 Kind::Data {
                     mark,
                     probe,
                     timestamp_ns: t,
                     ndc_size: size,
+                    refusal,
                 },
                 vec![],
             )

@@ -1,30 +1,30 @@
 //! Networks, directions, clocks: what they resolve to.
 
 use super::*;
+use ferrocc::scenario::Nodes;
 use ferrocc::scenario::quantity::{OffsetText, SkewText};
-use ferrocc::scenario::{Nodes, Side};
 
 const TOPO_2: &str = "--scenario=base/topo-2";
 
 #[test]
 fn both_sides_have_hosts_in_topo_2() {
     let nodes = Nodes::new(&single(&[TOPO_2, FIXED, "--flows=4"]).scenario);
-    let names = |side| -> Vec<&str> {
-        let receivers = nodes.receivers.iter().filter(|r| r.side == side);
+    let names = |router| -> Vec<&str> {
+        let receivers = nodes.receivers.iter().filter(|r| r.router == router);
         receivers.map(|r| r.name.as_str()).collect()
     };
-    assert_eq!(names(Side::Left), ["RE1"]);
-    assert_eq!(names(Side::Right), ["RE2", "RE3", "RE4"]);
+    assert_eq!(names(0), ["RE1"]);
+    assert_eq!(names(1), ["RE2", "RE3", "RE4"]);
     assert_eq!(nodes.receiver_of, [0, 1, 2, 3]);
     // Forward flows fetch from RN2 at IR2, opposite ones from RN1 at IR1.
     let replicas: Vec<usize> = nodes.replicas_of.iter().map(|list| list[0].0).collect();
     assert_eq!(replicas, [1, 0, 0, 0]);
-    let sides: Vec<(&str, Side)> = nodes
+    let routers: Vec<(&str, usize)> = nodes
         .replicas
         .iter()
-        .map(|r| (r.name.as_str(), r.side))
+        .map(|r| (r.name.as_str(), r.router))
         .collect();
-    assert_eq!(sides, [("RN1", Side::Left), ("RN2", Side::Right)]);
+    assert_eq!(routers, [("RN1", 0), ("RN2", 1)]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ impl Session {
         self.lists += 1;
         let transaction = match self.options.resolution {
             Resolution::Server => self.client.resolve(now, self.ndc, draw),
-            Resolution::Table | Resolution::Address => {
+            Resolution::Table | Resolution::Address | Resolution::Edge => {
                 self.step.look_up = true;
                 0
             }
@@ -94,7 +94,11 @@ impl Session {
     /// No replica of the list is left.
     pub(super) fn use_up(&mut self, now: Instant, draw: f64) {
         let alone = self.candidates.len() == 1 && self.current.is_some();
-        if self.options.resolution == Resolution::Address && alone {
+        let fixed = matches!(
+            self.options.resolution,
+            Resolution::Address | Resolution::Edge
+        );
+        if fixed && alone {
             // There is no other, and never will be. The receiver goes on trying.
             self.candidates[0].failed = false;
             self.timeouts = 0;
@@ -104,13 +108,15 @@ impl Session {
         } else if self.lists < 2 {
             self.ask(now, draw);
         } else {
-            let doublings = (self.lists - 2).min(Session::MAX_PAUSE_DOUBLINGS);
-            let pause = self
-                .options
-                .client
-                .timeout
-                .mul_f64((1u64 << doublings) as f64);
-            self.state = State::Pausing { until: now + pause };
+            self.pause(now, self.lists - 2);
         }
+    }
+
+    /// Waits before it asks for another list, the longer the more often.
+    pub(super) fn pause(&mut self, now: Instant, doublings: u32) {
+        let doublings = doublings.min(Session::MAX_PAUSE_DOUBLINGS);
+        let timeout = self.options.client.timeout;
+        let pause = timeout.mul_f64((1u64 << doublings) as f64);
+        self.state = State::Pausing { until: now + pause };
     }
 }

@@ -15,6 +15,8 @@ pub enum Resolution {
     Table,
     /// The same, but the table is the receiver's own configuration, which never changes.
     Address,
+    /// The same, but the address is that of an edge router, which binds REQs to sources.
+    Edge,
 }
 
 impl Resolution {
@@ -24,8 +26,9 @@ impl Resolution {
             "server" => Ok(Resolution::Server),
             "table" => Ok(Resolution::Table),
             "address" => Ok(Resolution::Address),
+            "edge" => Ok(Resolution::Edge),
             _ => Err(format!(
-                "resolution: unknown {name:?} (accepted: server, table, address)"
+                "resolution: unknown {name:?} (accepted: server, table, address, edge)"
             )),
         }
     }

@@ -179,6 +179,7 @@ impl World {
                 probe: false,
                 timestamp_ns: None,
                 ndc_size: None,
+                refusal: None,
             },
         }
         .emit(Sum::ZERO, &mut out);

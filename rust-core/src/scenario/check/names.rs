@@ -1,12 +1,12 @@
-//! Checks of replicas, name resolution, switches and faults.
+//! Checks of replicas, name resolution and switches.
 
 use super::{millis, secs, within};
 use crate::icn::ClientOptions;
 use crate::scenario::error::{Error, shown};
-use crate::scenario::model::{Fault, Replica, Scenario};
-use crate::scenario::nodes::{Nodes, ReceiverNode};
+use crate::scenario::model::{Replica, Scenario};
+use crate::scenario::nodes::{Nodes, replica_name};
 use crate::scenario::registry;
-use crate::units::{Bytes, Duration, Rate};
+use crate::units::{Bytes, Duration};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most replica nodes.
@@ -16,20 +16,24 @@ const MAX_REPLICAS: usize = 1_000;
 pub(super) fn check(s: &mut Scenario) -> Result<(), Error> {
     resolution(s)?;
     replicas(s)?;
-    caches(s)?;
-    let nodes = Nodes::new(s);
-    let names: Vec<String> = nodes.replicas.into_iter().map(|r| r.name).collect();
-    flows(s, &names)?;
-    for i in 0..s.faults.len() {
-        fault(s, i, &names, &nodes.receivers)?;
-    }
-    Ok(())
+    let replicas = Nodes::new(s).replicas;
+    let names: Vec<String> = replicas.into_iter().map(|r| r.name).collect();
+    flows(s, &names)
 }
 
 fn resolution(s: &mut Scenario) -> Result<(), Error> {
     let n = &mut s.names;
     let mode = registry::select("names.mode", "mode", registry::RESOLUTIONS, &n.mode)?;
     n.mode = mode.name.to_owned();
+    let binding = registry::select("names.binding", "binding", registry::BINDINGS, &n.binding)?;
+    n.binding = binding.name.to_owned();
+    if n.binding != "receiver" && n.mode != "server" {
+        let problem = format!(
+            "{} needs a name server for the routers to ask (names.mode is {}; accepted: receiver)",
+            n.binding, n.mode
+        );
+        return Err(Error::new("names.binding", problem));
+    }
     let times = [
         ("delay", n.delay, Duration::ZERO, secs(60), "0 s..60 s"),
         (
@@ -98,9 +102,10 @@ fn replicas(s: &mut Scenario) -> Result<(), Error> {
         };
     }
     let flows: BTreeSet<&str> = s.flows.iter().filter_map(|f| f.name.as_deref()).collect();
+    let only = replica_name(&s.topology.kind);
     let list = s.replicas.get_or_insert_with(|| {
         vec![Replica {
-            name: "RN".to_owned(),
+            name: only.to_owned(),
             ..Replica::default()
         }]
     });
@@ -115,7 +120,7 @@ fn replicas(s: &mut Scenario) -> Result<(), Error> {
     for (i, replica) in list.iter_mut().enumerate() {
         let at = |field: &str| format!("replicas[{i}].{field}");
         if replica.name.is_empty() {
-            replica.name = format!("RN{}", i + 1);
+            replica.name = format!("{only}{}", i + 1);
         }
         super::flows::name(&at("name"), &replica.name)?;
         if !names.insert(replica.name.clone()) {
@@ -140,37 +145,9 @@ fn replicas(s: &mut Scenario) -> Result<(), Error> {
     Ok(())
 }
 
-fn caches(s: &mut Scenario) -> Result<(), Error> {
-    let c = &mut s.caches;
-    for (i, router) in c.at.iter_mut().enumerate() {
-        let field = format!("caches.at[{i}]");
-        let entry = registry::select(&field, "router", registry::ROUTERS, router)?;
-        *router = entry.name.to_owned();
-    }
-    if c.enabled && (c.at.is_empty() || c.at.len() == 2 && c.at[0] == c.at[1] || c.at.len() > 2) {
-        let problem = "each router at most once, and at least one (accepted: IR1, IR2)";
-        return Err(Error::new("caches.at", problem));
-    }
-    within(
-        "caches.capacity",
-        c.capacity,
-        c.capacity.0,
-        Bytes::new(1),
-        Bytes::new(1_000_000_000_000),
-        "1 B..1 TB",
-    )?;
-    within(
-        "caches.timeout",
-        c.timeout,
-        c.timeout.0,
-        millis(1),
-        secs(1_000_000),
-        "1 ms..1000000 s",
-    )
-}
-
 fn flows(s: &mut Scenario, names: &[String]) -> Result<(), Error> {
     let two = s.topology.kind == "topo-2";
+    let late = s.names.binding != "receiver";
     let mut sizes: BTreeMap<String, Option<Bytes>> = BTreeMap::new();
     for (i, flow) in s.flows.iter_mut().enumerate() {
         let at = |field: &str| format!("flows[{i}].{field}");
@@ -182,6 +159,21 @@ fn flows(s: &mut Scenario, names: &[String]) -> Result<(), Error> {
             &flow.replica_choice,
         )?;
         flow.replica_choice = choice.name.to_owned();
+        if late && flow.replica_choice != "listed" {
+            let problem = format!(
+                "{} has no place where routers choose the replica (accepted with names.binding {}: \
+                 listed)",
+                flow.replica_choice, s.names.binding
+            );
+            return Err(Error::new(field, problem));
+        }
+        if late && !flow.switches.is_empty() {
+            let problem = format!(
+                "routers choose the replica (accepted with names.binding {}: no switches)",
+                s.names.binding
+            );
+            return Err(Error::new(at("switches"), problem));
+        }
         if let Some(ndc) = &flow.ndc {
             super::flows::name(&at("ndc"), ndc)?;
             if flow.repeat {
@@ -221,113 +213,10 @@ fn flows(s: &mut Scenario, names: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-fn known(field: &str, given: &str, names: &[String]) -> Result<(), Error> {
+pub(super) fn known(field: &str, given: &str, names: &[String]) -> Result<(), Error> {
     if names.iter().any(|n| n == given) {
         return Ok(());
     }
     let names = names.iter().map(String::as_str);
     Err(Error::unknown(field, "replica", given, names))
-}
-
-/// Fails unless `given` is the name of a receiver node.
-fn receiver_node(field: &str, given: Option<&str>, nodes: &[ReceiverNode]) -> Result<(), Error> {
-    let known = || nodes.iter().map(|node| node.name.as_str());
-    match given {
-        Some(given) if known().any(|name| name == given) => Ok(()),
-        Some(given) => Err(Error::unknown(field, "receiver node", given, known())),
-        None => Err(Error::new(
-            field,
-            "clock-step needs the name of a receiver node, as in \"RE1\"",
-        )),
-    }
-}
-
-fn fault(
-    s: &mut Scenario,
-    i: usize,
-    names: &[String],
-    receivers: &[ReceiverNode],
-) -> Result<(), Error> {
-    let at = |field: &str| format!("faults[{i}].{field}");
-    let mode = s.names.mode.clone();
-    let Fault {
-        at: when,
-        kind,
-        target,
-        delay,
-        rate,
-        step,
-    } = &mut s.faults[i];
-    within(
-        &at("at"),
-        *when,
-        when.0,
-        Duration::ZERO,
-        secs(1_000_000),
-        "0 s..1000000 s",
-    )?;
-    let entry = registry::select(&at("kind"), "fault", registry::FAULTS, kind)?;
-    *kind = entry.name.to_owned();
-    let is_clock = kind == "clock-step";
-    if step.is_some() != is_clock {
-        let problem = match is_clock {
-            true => "clock-step needs a step, as in \"step\": \"-5 ms\"".to_owned(),
-            false => format!("has no place in {kind} (accepted: null)"),
-        };
-        return Err(Error::new(at("step"), problem));
-    }
-    let of_replica = kind.starts_with("replica-");
-    match (of_replica, target) {
-        (true, None) => {
-            let list = names.join(", ");
-            let problem = format!("{kind} needs the name of a replica (accepted: {list})");
-            return Err(Error::new(at("target"), problem));
-        }
-        (true, Some(target)) => known(&at("target"), target, names)?,
-        (false, target) if is_clock => receiver_node(&at("target"), target.as_deref(), receivers)?,
-        (false, Some(target)) => {
-            let problem = format!("{} has no place in {kind} (accepted: null)", shown(target));
-            return Err(Error::new(at("target"), problem));
-        }
-        (false, None) if mode != "server" => {
-            let problem = format!("{kind} needs a name server (names.mode is {mode})");
-            return Err(Error::new(at("kind"), problem));
-        }
-        (false, None) => {}
-    }
-    let is_slow = kind == "replica-slow";
-    if is_slow && delay.is_none() && rate.is_none() {
-        let problem = "replica-slow needs a delay or a rate, as in \"delay\": \"100 ms\"";
-        return Err(Error::new(at("delay"), problem));
-    }
-    if !is_slow && (delay.is_some() || rate.is_some()) {
-        let field = if delay.is_some() { "delay" } else { "rate" };
-        let problem = format!("has no place in {kind} (accepted: null)");
-        return Err(Error::new(at(field), problem));
-    }
-    if let Some(delay) = delay {
-        within(
-            &at("delay"),
-            *delay,
-            delay.0,
-            Duration::ZERO,
-            secs(60),
-            "0 s..60 s",
-        )?;
-    }
-    if let Some(step) = step {
-        within(
-            &at("step"),
-            *step,
-            step.nanos.unsigned_abs(),
-            0,
-            1_000_000_000_000_000,
-            "-1000000 s..1000000 s",
-        )?;
-    }
-    if let Some(rate) = rate {
-        let (least, most) = (Rate::from_bps(1_000), Rate::from_bps(1_000_000_000_000));
-        within(&at("rate"), *rate, rate.0, least, most, "1 kbps..1 Tbps")?;
-    }
-    Ok(())
 }

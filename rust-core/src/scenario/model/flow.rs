@@ -18,8 +18,8 @@ pub struct Flow {
     pub controller: Algorithm,
     /// How a TCP sender judges duplicate ACKs; not for `icn`.
     pub recovery: Option<String>,
-    /// `forward`: from the replica node at IR2, as all flows of topo-1; `opposite`: the receiver
-    /// is at IR2 and fetches from the replica node at IR1 (topo-2 only).
+    /// `forward`: from the replica nodes' router to the receivers'; `opposite`: the receiver is at
+    /// IR2 and fetches from the replica node at IR1 (topo-2 only).
     pub direction: String,
     /// Propagation delay, one way, added to the link of the flow's receiver node.
     pub extra_delay: TimeText,

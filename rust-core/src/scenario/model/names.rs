@@ -1,7 +1,7 @@
-//! Where receivers get NDCs from, and what goes wrong with that.
+//! Where receivers get NDCs from.
 
-use crate::scenario::quantity::{Fraction, OffsetText, RateText, SizeText, TimeText};
-use crate::units::{Bytes, Duration};
+use crate::scenario::quantity::{Fraction, TimeText};
+use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,9 +9,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Names {
-    /// `server`: receivers ask a name server at IR1, where replicas register; `table`: they know
+    /// `server`: receivers ask a name server at IR1 (R1 of the line), where replicas register; `table`: they know
     /// what is registered without a packet; `address`: they are configured with the addresses.
     pub mode: String,
+    /// Who binds an NDC's name to an address: `receiver`: receivers themselves; `edge`: they send
+    /// their REQs to their edge router, which resolves the name and changes only the destination
+    /// address; `path`: so may every further ICN router on the way.
+    pub binding: String,
     /// Propagation delay, one way, of the name server's link.
     pub delay: TimeText,
     /// The name server's service time per request; requests are served one after the other.
@@ -36,6 +40,7 @@ impl Default for Names {
     fn default() -> Names {
         Names {
             mode: "server".to_owned(),
+            binding: "receiver".to_owned(),
             delay: TimeText(Duration::from_millis(1)),
             processing: TimeText(Duration::ZERO),
             timeout: TimeText(Duration::from_secs(1)),
@@ -83,54 +88,4 @@ pub struct Switch {
     /// Name of the replica. Default: the next one of the flow's list.
     #[serde(default)]
     pub to: Option<String>,
-}
-
-/// Something that goes wrong, or right again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Fault {
-    /// When.
-    pub at: TimeText,
-    /// `replica-fail` (falls silent), `replica-vanish` (deregisters and says that it holds nothing),
-    /// `replica-slow`, `replica-restore`, `name-server-fail` (falls silent),
-    /// `name-server-restore` or `clock-step` (a receiver node's clock is set).
-    pub kind: String,
-    /// Name of the replica, or of the receiver node (RE1, RE2, ...); none for the name server.
-    #[serde(default)]
-    pub target: Option<String>,
-    /// For `replica-slow`: how much later it answers each REQ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<TimeText>,
-    /// For `replica-slow`: rate of all its DATA.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<RateText>,
-    /// For `clock-step`: how far the clock is set forward; negative for back.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub step: Option<OffsetText>,
-}
-
-/// Routers that assemble the NDCs they forward and become replicas.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Caches {
-    /// Whether there are any.
-    pub enabled: bool,
-    /// Which routers: `IR1`, `IR2`.
-    pub at: Vec<String>,
-    /// Most content of each, complete or not.
-    pub capacity: SizeText,
-    /// Time without anything new after which an incomplete NDC is given up.
-    pub timeout: TimeText,
-}
-
-impl Default for Caches {
-    fn default() -> Caches {
-        Caches {
-            enabled: false,
-            at: vec!["IR1".to_owned()],
-            // 100 NDCs of 2 MB (the early-congestion-detection paper).
-            capacity: SizeText(Bytes::new(200_000_000)),
-            timeout: TimeText(Duration::from_secs(10)),
-        }
-    }
 }

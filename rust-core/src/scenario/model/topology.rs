@@ -7,8 +7,9 @@ use crate::units::{Bytes, Duration, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The network: hosts - IR1 = IR2 - hosts, with the bottleneck in the middle. Receivers are at IR1
-/// and replica nodes at IR2; in topo-2 the other way round, too.
+/// The network. `topo-1`, `topo-2`: hosts - IR1 = IR2 - hosts, with the bottleneck in the middle;
+/// receivers are at IR1 and replica nodes at IR2, in topo-2 the other way round, too. `line`: clients
+/// - R1 = R2 = R3 - server, where both links between routers are like the bottleneck.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Topology {
@@ -16,12 +17,17 @@ pub struct Topology {
     pub kind: String,
     /// IP version: `ipv4` or `ipv6`.
     pub ip: String,
-    /// Receiver nodes at IR1, and as many at IR2 in topo-2; flows share those of their side in turn.
+    /// Receiver nodes at IR1 (R1 of the line), and as many at IR2 in topo-2; flows share those of
+    /// their side in turn.
     /// Default: one per flow, at most 64.
     pub receivers: Option<u32>,
+    /// Routers that are plain IP routers: they never keep content, bind names or mark DATA. Default:
+    /// none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ip_routers: Vec<String>,
     /// Propagation round trip of the whole path, without queues and transmission times.
     pub rtprop: TimeText,
-    /// The link between the routers.
+    /// The link between the routers; in the line both of them.
     pub bottleneck: Bottleneck,
     /// The links between routers and hosts.
     pub access: Access,
@@ -35,6 +41,7 @@ impl Default for Topology {
             kind: "topo-1".to_owned(),
             ip: "ipv4".to_owned(),
             receivers: None,
+            ip_routers: Vec::new(),
             rtprop: TimeText(Duration::from_millis(30)),
             bottleneck: Bottleneck::default(),
             access: Access::default(),
@@ -43,7 +50,8 @@ impl Default for Topology {
     }
 }
 
-/// The bottleneck link. Its propagation delay is what `access` leaves of the path's.
+/// The bottleneck link. Its propagation delay is what `access` leaves of the path's; in the line,
+/// half of that is R3 - R2's and half R2 - R1's, and losses and reordering are on R3 - R2.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Bottleneck {
@@ -116,6 +124,9 @@ pub struct Links {
     pub receiver_delay: Duration,
     /// One-way propagation delay of the bottleneck.
     pub bottleneck_delay: Duration,
+    /// One-way propagation delay of the link between the bottleneck and the receivers' router; zero
+    /// where there is none.
+    pub edge_delay: Duration,
     /// One-way propagation delay of the replica node's link.
     pub replica_delay: Duration,
     /// Limit of the bottleneck's queue, packets or bytes.
@@ -133,7 +144,7 @@ impl Topology {
     }
 
     /// Splits the propagation delay over the links, fills in the access rate and turns the buffer
-    /// into packets or bytes. The three delays make exactly half of `rtprop` (rounded down to a
+    /// into packets or bytes. The delays make exactly half of `rtprop` (rounded down to a
     /// nanosecond).
     pub fn links(&self, packet_size: Bytes) -> Links {
         let one_way = self.rtprop.0 / 2;
@@ -143,10 +154,16 @@ impl Topology {
         let least = Rate::from_bps(1_000_000_000);
         let ten_fold = Rate::from_bps(rate.as_bps().saturating_mul(10));
         let bdp = rate * self.rtprop.0;
+        let between = one_way - receiver_delay - replica_delay;
+        let edge_delay = match self.kind.as_str() {
+            "line" => between / 2,
+            _ => Duration::ZERO,
+        };
         Links {
             access_rate: self.access.rate.map_or(ten_fold.max(least), |r| r.0),
             receiver_delay,
-            bottleneck_delay: one_way - receiver_delay - replica_delay,
+            bottleneck_delay: between - edge_delay,
+            edge_delay,
             replica_delay,
             buffer: match self.bottleneck.buffer {
                 Buffer::Bdp(n) => {

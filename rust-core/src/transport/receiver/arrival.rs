@@ -3,7 +3,7 @@
 use super::super::outstanding::{Outstanding, Taken};
 use super::super::{Datagram, RtoUpdate, RttSamples};
 use super::{LastCut, Phase, Receiver};
-use crate::cc::{Data, Loss, LossCause, LostUnit, SpuriousLoss, Timeout};
+use crate::cc::{Data, Loss, LossCause, LostUnit, RestartCause, SpuriousLoss, Timeout};
 use crate::units::{Bytes, Instant, OneWay};
 use crate::wire::{Eid, Kind, Repr, Segment, Sum, UNBOUNDED, verify_checksum};
 
@@ -25,6 +25,7 @@ impl Receiver {
             probe,
             timestamp_ns,
             ndc_size,
+            ..
         } = repr.kind
         else {
             return None;
@@ -59,6 +60,7 @@ impl Receiver {
         self.stats.marks += u64::from(mark);
 
         let pn = repr.packet_number;
+        self.note_source(now, pn);
         let bytes = Bytes::new(repr.length.into());
         let in_order = unit == self.received.first_missing();
         let is_new = self.received.insert(unit);
@@ -90,6 +92,29 @@ impl Receiver {
         }
         self.complete_if_done();
         Some(())
+    }
+
+    /// DATA for request `pn` came: finds out whether another source serves.
+    fn note_source(&mut self, now: Instant, pn: u64) {
+        let Some(source) = self.data_source else {
+            return;
+        };
+        match self.serving {
+            Some(serving) if serving == source => self.serving_pn = self.serving_pn.max(pn),
+            Some(_) if pn > self.serving_pn => {
+                self.serving = Some(source);
+                self.serving_pn = pn;
+                self.stats.source_changes += 1;
+                self.restart(now, RestartCause::ReplicaChanged);
+            }
+            None if pn >= self.path_pn => {
+                let before = self.served_before.take();
+                self.stats.source_changes += u64::from(before.is_some_and(|b| b != source));
+                self.serving = Some(source);
+                self.serving_pn = pn;
+            }
+            _ => {}
+        }
     }
 
     /// A unit that was outstanding arrived. (Its content may have arrived before, when a unit was
