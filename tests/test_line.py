@@ -124,10 +124,13 @@ def test_an_ndc_larger_than_the_cache_is_not_kept(run):
 
 
 def test_a_full_cache_makes_room(run):
-    other = '{"name": "other", "size": "2 MB", "start": "3 s"}'
+    flows = [
+        {"name": "first", "size": "2 MB", "ndc": "shared"},
+        {"name": "other", "size": "2 MB", "start": "3 s"},
+        {"name": "again", "size": "2 MB", "start": "6 s", "ndc": "shared"},
+    ]
     summary = run("--scenario=smoke/line-caches", "--set=caches.capacity=1 NDCs",
-                  f'--set=flows=[{{"name": "first", "size": "2 MB", "ndc": "shared"}}, {other}, '
-                  '{"name": "again", "size": "2 MB", "ndc": "shared", "start": "6 s"}]')  # fmt: skip
+                  f"--set=flows={json.dumps(flows)}")  # fmt: skip
     assert_whole(summary)
     edge = caches_of(summary)["R1"]
     assert (edge["evictions"], edge["hits"], edge["misses"]) == (2, 0, 3)

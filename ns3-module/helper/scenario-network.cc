@@ -182,10 +182,9 @@ ScenarioNetwork::AddPlaces(const ferrocc::scenario::Cell& cell,
             const auto& host = (isReceiver ? m_receivers : m_replicas).at(fault.target);
             const uint64_t delay = isReceiver ? cell.receivers()[fault.target].delay_ns
                                               : cell.replicas()[fault.target].delay_ns;
-            m_places[i] =
-                m_network.AddPlace(host,
-                                   fault.to,
-                                   AccessSpec(spec, delay, cell.routers()[fault.to]));
+            m_places[i] = m_network.AddPlace(host,
+                                             fault.to,
+                                             AccessSpec(spec, delay, cell.routers()[fault.to]));
         }
     }
 }

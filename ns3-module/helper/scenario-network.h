@@ -90,8 +90,8 @@ class ScenarioNetwork
     Ptr<Node> GetOffPathCache() const;
 
     /**
-     * @return All hosts: the replica nodes, the receiver nodes, and the name server and the off-path
-     * cache if there are any.
+     * @return All hosts: the replica nodes, the receiver nodes, and the name server and the
+     * off-path cache if there are any.
      */
     std::vector<RouterLine::Host> GetHosts() const;
 
@@ -216,13 +216,13 @@ class ScenarioNetwork
      */
     void NoteNames(const ferrocc::scenario::Cell& cell);
 
-    std::vector<Router> m_routers;             //!< The routers.
-    RouterLine m_network;                      //!< The network.
-    std::vector<RouterLine::Host> m_replicas;  //!< Replica nodes.
-    std::vector<RouterLine::Host> m_receivers; //!< Receiver nodes.
-    RouterLine::Host m_nameServer{};           //!< The name server, if there is one.
-    RouterLine::Host m_offPath{};              //!< The off-path cache, if there is one.
-    std::map<Address, std::string> m_names;    //!< By address: the node's name.
+    std::vector<Router> m_routers;                    //!< The routers.
+    RouterLine m_network;                             //!< The network.
+    std::vector<RouterLine::Host> m_replicas;         //!< Replica nodes.
+    std::vector<RouterLine::Host> m_receivers;        //!< Receiver nodes.
+    RouterLine::Host m_nameServer{};                  //!< The name server, if there is one.
+    RouterLine::Host m_offPath{};                     //!< The off-path cache, if there is one.
+    std::map<Address, std::string> m_names;           //!< By address: the node's name.
     std::map<std::size_t, RouterLine::Host> m_places; //!< By fault: where a host moves to.
 };
 

@@ -38,8 +38,8 @@ class ScenarioNetwork;
 /**
  * @ingroup ferrocc
  *
- * What the ICN routers of a scenario do beside forwarding: they keep the NDCs that pass, serve them,
- * and bind names to addresses.
+ * What the ICN routers of a scenario do beside forwarding: they keep the NDCs that pass, serve
+ * them, and bind names to addresses.
  */
 class ScenarioRouters
 {
@@ -70,12 +70,12 @@ class ScenarioRouters
     /// A router's cache.
     struct Cache
     {
-        std::string name;                          //!< The router's name.
-        uint32_t router;                           //!< Its number.
-        Address address;                           //!< Its address.
-        uint16_t cost;                             //!< The cost that it registers.
-        Ptr<IcnReplicaApplication> replica;        //!< What serves.
-        Ptr<IcnRouterCacheApplication> assembler;  //!< What keeps.
+        std::string name;                         //!< The router's name.
+        uint32_t router;                          //!< Its number.
+        Address address;                          //!< Its address.
+        uint16_t cost;                            //!< The cost that it registers.
+        Ptr<IcnReplicaApplication> replica;       //!< What serves.
+        Ptr<IcnRouterCacheApplication> assembler; //!< What keeps.
     };
 
     /**
