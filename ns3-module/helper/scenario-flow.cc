@@ -192,7 +192,7 @@ ScenarioFlow::LeaveCompleted()
 {
     if (m_spec.repeat && m_receiver->IsCompleted())
     {
-        m_switches += m_session->GetSwitches();
+        m_switches += GetSwitches();
         m_session->Dispose();
         Prepare();
     }
@@ -238,13 +238,20 @@ ScenarioFlow::Finish()
     m_receiver->Dispose();
 }
 
+uint64_t
+ScenarioFlow::GetSwitches() const
+{
+    // Where routers bind, the receiver sees by its DATA that another source serves.
+    return m_late ? m_receiver->GetSourceChanges() : m_session->GetSwitches();
+}
+
 void
 ScenarioFlow::FinishNames()
 {
     const bool isConfigured = m_late || m_environment.run.names_mode == "address";
     m_environment.writer.finish_names(m_index,
                                       isConfigured ? NONE : m_resolveNs,
-                                      m_switches + m_session->GetSwitches(),
+                                      m_switches + GetSwitches(),
                                       m_replica);
 }
 
@@ -305,7 +312,7 @@ ScenarioFlow::OnReplica(const Address& replica)
 {
     NoteResolution();
     m_replica = m_environment.network.GetName(replica);
-    Write("replica", static_cast<double>(m_switches + m_session->GetSwitches()), m_replica);
+    Write("replica", static_cast<double>(m_switches + GetSwitches()), m_replica);
 }
 
 void
