@@ -125,7 +125,7 @@ ScenarioFlow::PrepareSession(int64_t stream)
     const auto& run = m_environment.run;
     const auto time = [](uint64_t ns) { return TimeValue(NanoSeconds(static_cast<int64_t>(ns))); };
     m_session = CreateObject<IcnSession>();
-    const std::string resolution = m_late ? "address" : std::string(run.names_mode);
+    const std::string resolution = m_late ? "edge" : std::string(run.names_mode);
     m_session->SetAttribute("Resolution", StringValue(resolution));
     m_session->SetAttribute("ReplicaChoice", StringValue(std::string(m_spec.replica_choice)));
     m_session->SetAttribute("NameTimeout", time(run.names_timeout_ns));
@@ -158,17 +158,10 @@ ScenarioFlow::GetEdge(const IcnEid& /* ndc */) const
 void
 ScenarioFlow::NotifyMove()
 {
-    if (m_progress != Progress::RUNNING)
+    if (m_progress == Progress::RUNNING)
     {
-        return;
-    }
-    if (m_late)
-    {
-        m_session->SwitchTo(m_environment.network.GetEdgeAddress(m_spec.receiver));
-    }
-    else if (m_receiver->IsRunning())
-    {
-        m_receiver->NotifyPathChange(false);
+        m_session->NotifyMoved(m_late ? m_environment.network.GetEdgeAddress(m_spec.receiver)
+                                      : Address());
     }
 }
 
@@ -216,7 +209,7 @@ ScenarioFlow::LeaveCompleted()
 {
     if (m_counted || (m_spec.repeat && m_receiver->IsCompleted()))
     {
-        m_switches += m_session->GetSwitches();
+        m_switches += GetSwitches();
         m_session->Dispose();
         Prepare();
     }
@@ -262,13 +255,20 @@ ScenarioFlow::Finish()
     m_receiver->Dispose();
 }
 
+uint64_t
+ScenarioFlow::GetSwitches() const
+{
+    // Where routers bind, the receiver sees by its DATA that another source serves.
+    return m_late ? m_receiver->GetSourceChanges() : m_session->GetSwitches();
+}
+
 void
 ScenarioFlow::FinishNames()
 {
     const bool isConfigured = m_late || m_environment.run.names_mode == "address";
     m_environment.writer.finish_names(m_index,
                                       isConfigured ? NONE : m_resolveNs,
-                                      m_switches + m_session->GetSwitches(),
+                                      m_switches + GetSwitches(),
                                       m_replica);
 }
 
@@ -380,7 +380,7 @@ ScenarioFlow::OnReplica(const Address& replica)
         m_firstReqNs = NowNs(); // The receiver is opened now.
     }
     m_replica = m_environment.network.GetName(replica);
-    Write("replica", static_cast<double>(m_switches + m_session->GetSwitches()), m_replica);
+    Write("replica", static_cast<double>(m_switches + GetSwitches()), m_replica);
 }
 
 void

@@ -101,6 +101,8 @@ class ScenarioFlow : public ScenarioTransfer
     IcnEid AddNdc(uint64_t number);
     /// Takes note of how long the first list took.
     void NoteResolution();
+    /// @return How often the source of the current NDC has changed.
+    uint64_t GetSwitches() const;
     /// Writes what its sessions came to.
     void FinishNames();
     /// It starts now.
