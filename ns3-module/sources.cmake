@@ -19,6 +19,7 @@ set(FERROCC_BRIDGE_SOURCES
     model/icn-header.cc
     model/icn-name-client.cc
     model/icn-name-server-application.cc
+    model/icn-off-path-cache-application.cc
     model/icn-receiver.cc
     model/icn-replica-application.cc
     model/icn-router-cache-application.cc
@@ -65,6 +66,7 @@ set(FERROCC_HEADERS
     model/icn-locator.h
     model/icn-name-client.h
     model/icn-name-server-application.h
+    model/icn-off-path-cache-application.h
     model/icn-receiver-application.h
     model/icn-receiver.h
     model/icn-replica-application.h
@@ -81,6 +83,7 @@ set(FERROCC_HEADERS
 set(FERROCC_TESTS
     test/ferrocc-names-test-suite.cc
     test/ferrocc-priority-test-suite.cc
+    test/ferrocc-router-test-suite.cc
     test/ferrocc-routing-test-suite.cc
     test/ferrocc-scenario-test-suite.cc
     test/ferrocc-transport-test-suite.cc

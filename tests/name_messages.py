@@ -13,7 +13,16 @@ from dataclasses import dataclass
 FIXED = struct.Struct(">BBBBI20sB")
 TAIL = struct.Struct(">HI")
 MAX_LENGTH = 1232
-TYPES = ("REGISTER", "REGISTERED", "DEREGISTER", "RESOLVE", "ANSWER", "ERROR")
+TYPES = (
+    "REGISTER",
+    "REGISTERED",
+    "DEREGISTER",
+    "RESOLVE",
+    "ANSWER",
+    "ERROR",
+    "SUBSCRIBE",
+    "ANNOUNCE",
+)
 ERRORS = ("unknown name", "malformed", "refused")
 TRUNCATED = 1
 
@@ -52,6 +61,8 @@ def parse(data: bytes) -> Message:
         raise MessageError("bad error code")
     if (count > 0) == (name in ("RESOLVE", "ERROR")):
         raise MessageError("bad number of locators")
+    if name == "SUBSCRIBE" and count != 1:
+        raise MessageError("bad number of locators")
     at, locators = FIXED.size, []
     for _ in range(count):
         if at >= len(data):
@@ -68,6 +79,10 @@ def parse(data: bytes) -> Message:
         at = end
     if at < len(data):
         raise MessageError("message too long")
+    if (name == "SUBSCRIBE" and any(eid)) or (name == "ANNOUNCE" and transaction):
+        raise MessageError("bad EID or transaction")
+    if name == "SUBSCRIBE" and locators[0][1]:
+        raise MessageError("bad locator")
     if name == "DEREGISTER" and any(cost or lifetime for _, cost, lifetime in locators):
         raise MessageError("bad locator")
     error = ERRORS[code - 1] if name == "ERROR" else None

@@ -131,7 +131,10 @@ RouterLine::AddPlace(const Host& host, uint32_t router, const LinkSpec& access)
     m_links.push_back(m_linkHelper.Install(GetRouter(router), host.node, access));
     m_places.push_back({router, router, 0});
     const auto& [routerEnd, hostEnd] = m_links[link].ends;
-    AddHostRoute(hostEnd.address, routerEnd, hostEnd);
+    if (router == 0 || router + 1 == GetNRouters())
+    {
+        AddHostRoute(hostEnd.address, routerEnd, hostEnd);
+    }
     AddInnerRoutes(link);
     return {host.node, link, router};
 }
@@ -145,6 +148,9 @@ RouterLine::AddInnerRoutes(std::size_t link) const
     {
         if (inner == place.router || inner == place.other)
         {
+            const std::size_t here = inner == place.router ? 0 : 1;
+            const auto& ends = m_links[link].ends;
+            AddHostRoute(ends[1 - here].address, ends[here], ends[1 - here]);
             continue;
         }
         const auto [here, next] = GetHop(inner, inner < place.router ? inner + 1 : inner - 1);

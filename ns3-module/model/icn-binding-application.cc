@@ -238,8 +238,9 @@ IcnBindingApplication::Listen(bool on)
         on ? ipv4->TraceConnectWithoutContext("UnicastForward", forwarded)
            : ipv4->TraceDisconnectWithoutContext("UnicastForward", forwarded);
         const auto routing = DynamicCast<Ipv4HashedRouting>(ipv4->GetRoutingProtocol());
-        NS_ABORT_MSG_IF(path && !routing, "binding on the path needs Ipv4HashedRouting");
-        if (path)
+        NS_ABORT_MSG_IF(path && on && !routing,
+                        "binding on the path needs Ipv4HashedRouting");
+        if (path && routing) // When the node is disposed of, routing may have gone before.
         {
             routing->SetInterceptor(on ? MakeCallback(&IcnBindingApplication::Intercept, this)
                                        : Ipv4HashedRouting::Interceptor());
@@ -251,8 +252,9 @@ IcnBindingApplication::Listen(bool on)
         on ? ipv6->TraceConnectWithoutContext("UnicastForward", forwarded)
            : ipv6->TraceDisconnectWithoutContext("UnicastForward", forwarded);
         const auto routing = DynamicCast<Ipv6HashedRouting>(ipv6->GetRoutingProtocol());
-        NS_ABORT_MSG_IF(path && !routing, "binding on the path needs Ipv6HashedRouting");
-        if (path)
+        NS_ABORT_MSG_IF(path && on && !routing,
+                        "binding on the path needs Ipv6HashedRouting");
+        if (path && routing) // When the node is disposed of, routing may have gone before.
         {
             routing->SetInterceptor(on ? MakeCallback(&IcnBindingApplication::Intercept6, this)
                                        : Ipv6HashedRouting::Interceptor());

@@ -56,7 +56,11 @@ IcnL4Protocol::GetTypeId()
             .AddTraceSource("Request",
                             "A REQ came for this node, or is served or bound by it on its way",
                             MakeTraceSourceAccessor(&IcnL4Protocol::m_requestTrace),
-                            "ns3::IcnL4Protocol::RequestTracedCallback");
+                            "ns3::IcnL4Protocol::RequestTracedCallback")
+            .AddTraceSource("Data",
+                            "DATA came for a receiver on this node",
+                            MakeTraceSourceAccessor(&IcnL4Protocol::m_dataTrace),
+                            "ns3::IcnL4Protocol::DataTracedCallback");
     return tid;
 }
 
@@ -246,6 +250,7 @@ IcnL4Protocol::Dispatch(Ptr<Packet> packet,
         const auto found = m_receivers.find({icn.GetDestination(), icn.GetSource()});
         if (found != m_receivers.end())
         {
+            m_dataTrace(packet, hopLimit);
             found->second->OnData(icn, *packet, source);
             return RX_OK;
         }

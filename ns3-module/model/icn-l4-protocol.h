@@ -128,6 +128,14 @@ class IcnL4Protocol : public IpL4Protocol
      */
     typedef void (*RequestTracedCallback)(const IcnHeader& header);
 
+    /**
+     * TracedCallback signature of DATA.
+     *
+     * @param [in] packet The packet, with its ICN header.
+     * @param [in] hopLimit Its hop limit.
+     */
+    typedef void (*DataTracedCallback)(Ptr<const Packet> packet, uint8_t hopLimit);
+
   protected:
     void DoDispose() override;
     void NotifyNewAggregate() override;
@@ -195,6 +203,7 @@ class IcnL4Protocol : public IpL4Protocol
     uint32_t m_devices;                //!< Device EIDs allocated so far.
 
     TracedCallback<Ptr<const Packet>> m_dropTrace;    //!< Packets that were for nobody.
+    TracedCallback<Ptr<const Packet>, uint8_t> m_dataTrace; //!< DATA for receivers here.
     TracedCallback<const IcnHeader&> m_requestTrace;  //!< REQs that end here or are bound.
 };
 

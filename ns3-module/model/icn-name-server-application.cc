@@ -176,6 +176,7 @@ IcnNameServerApplication::StopApplication()
         socket->Close();
     }
     m_sockets.clear();
+    m_subscribers.clear();
     m_engine.reset();
 }
 
@@ -225,6 +226,21 @@ IcnNameServerApplication::Serve(Ptr<Socket> socket, Ptr<Packet> packet, const Ad
     m_queries = step.queries;
     m_registrations = step.registrations;
     m_malformed = step.malformed;
+    if (step.subscribed)
+    {
+        m_subscribers[sender] = {socket, from};
+    }
+    for (const auto& announcement : step.announcements)
+    {
+        const auto found = m_subscribers.find(bridge::ToAddress(announcement.to));
+        if (found != m_subscribers.end())
+        {
+            const uint8_t* begin = step.bytes.data() + announcement.bytes.offset;
+            found->second.socket->SendTo(Create<Packet>(begin, announcement.bytes.length),
+                                         0,
+                                         found->second.address);
+        }
+    }
     if (!step.reply.empty())
     {
         socket->SendTo(Create<Packet>(step.reply.data(), static_cast<uint32_t>(step.reply.size())),

@@ -10,6 +10,7 @@
 #include "ns3/nstime.h"
 #include "ns3/traced-value.h"
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -108,6 +109,16 @@ class IcnNameServerApplication : public Application
         uint16_t cost;   //!< Its cost.
     };
 
+    /// Where a subscriber's datagrams come from and go to.
+    struct Subscriber
+    {
+        Ptr<Socket> socket; //!< The socket of its IP version.
+        Address address;    //!< Its address and port.
+    };
+
+    /// Subscribers by their addresses.
+    using Subscribers = std::map<Address, Subscriber>;
+
     Time m_processingTime;  //!< Service time of a request.
     Time m_maxLifetime;     //!< Longest lifetime of a registration.
     uint32_t m_maxReplicas; //!< Most replicas of an NDC.
@@ -116,6 +127,7 @@ class IcnNameServerApplication : public Application
     std::vector<Provisioned> m_provisioned; //!< See Provision.
     std::unique_ptr<Engine> m_engine;   //!< See Engine; while the application runs.
     std::vector<Ptr<Socket>> m_sockets; //!< For IPv4 and IPv6.
+    Subscribers m_subscribers;          //!< Where announcements go.
     Time m_busyUntil;                   //!< When the last request in the queue is served.
     bool m_failed;                      //!< Whether it is deaf and dumb.
 

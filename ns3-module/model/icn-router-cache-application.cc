@@ -208,6 +208,22 @@ IcnRouterCacheApplication::EvictAll()
     }
 }
 
+void
+IcnRouterCacheApplication::TakeData(const Packet& packet, uint8_t hopLimit)
+{
+    if (m_engine)
+    {
+        OnPacket(packet, hopLimit);
+    }
+}
+
+const ferrocc::router::RouterCache&
+IcnRouterCacheApplication::GetEngine() const
+{
+    NS_ABORT_MSG_UNLESS(m_engine, "a cache that does not run has no engine");
+    return *m_engine->cache;
+}
+
 bool
 IcnRouterCacheApplication::Contains(const IcnEid& ndc) const
 {

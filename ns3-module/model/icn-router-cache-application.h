@@ -17,6 +17,14 @@
 #include <memory>
 #include <string>
 
+namespace ferrocc
+{
+namespace router
+{
+struct RouterCache;
+} // namespace router
+} // namespace ferrocc
+
 namespace ns3
 {
 
@@ -70,6 +78,19 @@ class IcnRouterCacheApplication : public Application
 
     /// Evicts everything that is complete; the name server is told.
     void EvictAll();
+
+    /**
+     * Takes a DATA packet as if the router forwarded it.
+     *
+     * @param packet The packet, with its ICN header.
+     * @param hopLimit Its hop limit.
+     */
+    void TakeData(const Packet& packet, uint8_t hopLimit);
+
+    /**
+     * @return The engine, for what looks what is in it; while the application runs.
+     */
+    const ferrocc::router::RouterCache& GetEngine() const;
 
     /**
      * @param ndc An NDC.

@@ -60,7 +60,7 @@ struct World
      * @param setting What it is like.
      */
     explicit World(const Setting& setting)
-        : network(Bottleneck(setting), setting.ipv6)
+        : network({Bottleneck(setting)}, setting.ipv6)
     {
         LinkSpec access;
         access.delay = MilliSeconds(1);

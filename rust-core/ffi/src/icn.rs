@@ -41,11 +41,26 @@ pub(crate) mod bridge {
         header: Piece,
     }
 
+    /// A datagram for a subscriber.
+    #[derive(Debug, Clone, Copy)]
+    struct Announcement {
+        /// The subscriber.
+        to: NodeAddress,
+        /// The datagram.
+        bytes: Piece,
+    }
+
     /// What follows from a datagram at a name server. Counters are totals.
     #[derive(Debug)]
     struct ServerStep<'a> {
         /// The reply; empty if there is none.
         reply: &'a [u8],
+        /// Datagrams for subscribers.
+        announcements: &'a [Announcement],
+        /// Their bytes.
+        bytes: &'a [u8],
+        /// Whether the datagram was a SUBSCRIBE that was taken.
+        subscribed: bool,
         /// Queries, answered or not.
         queries: u64,
         /// Queries for an unknown name.
@@ -258,8 +273,8 @@ use crate::transport::Receiver;
 use crate::types::Eid;
 use crate::types::NodeAddress;
 use bridge::{
-    NodeLocator, Piece, Probe, RegistrarConfig, RegistrarStep, ServerStep, SessionConfig,
-    SessionStep,
+    Announcement, NodeLocator, Piece, Probe, RegistrarConfig, RegistrarStep, ServerStep,
+    SessionConfig, SessionStep,
 };
 use ferrocc::icn;
 use ferrocc::units::{Bytes, Duration, Instant};
@@ -319,24 +334,44 @@ impl Datagrams {
     }
 }
 
-/// A name server.
-pub struct NameServer(icn::NameServer);
+/// A name server, with its output in the bridge's form.
+pub struct NameServer {
+    engine: icn::NameServer,
+    out: Datagrams,
+    announcements: Vec<Announcement>,
+}
 
 fn new_name_server(max_lifetime_ns: u64, max_replicas: u32, max_names: u32) -> Box<NameServer> {
-    Box::new(NameServer(icn::NameServer::new(icn::ServerOptions {
-        max_lifetime: Duration::from_nanos(max_lifetime_ns),
-        max_replicas: max_replicas as usize,
-        max_names: max_names as usize,
-    })))
+    Box::new(NameServer {
+        engine: icn::NameServer::new(icn::ServerOptions {
+            max_lifetime: Duration::from_nanos(max_lifetime_ns),
+            max_replicas: max_replicas as usize,
+            max_names: max_names as usize,
+        }),
+        out: Datagrams::default(),
+        announcements: Vec::new(),
+    })
 }
 
 impl NameServer {
     fn on_message(&mut self, now_ns: u64, from: &NodeAddress, bytes: &[u8]) -> ServerStep<'_> {
         let from = address(from).unwrap_or(NOBODY);
-        self.0.on_message(at(now_ns), from, bytes);
-        let stats = *self.0.stats();
+        let before = self.engine.stats().subscriptions;
+        self.engine.on_message(at(now_ns), from, bytes);
+        let stats = *self.engine.stats();
+        self.out.clear();
+        self.announcements.clear();
+        for (to, bytes) in self.engine.announcements() {
+            self.announcements.push(Announcement {
+                to: node_address(Some(*to)),
+                bytes: self.out.push(bytes),
+            });
+        }
         ServerStep {
-            reply: self.0.reply(),
+            reply: self.engine.reply(),
+            announcements: &self.announcements,
+            bytes: &self.out.bytes,
+            subscribed: stats.subscriptions > before,
             queries: stats.queries,
             unknown: stats.unknown,
             registrations: stats.registrations,
@@ -352,7 +387,7 @@ impl NameServer {
     }
 
     fn replicas(&self, now_ns: u64, eid: &Eid) -> u32 {
-        self.0.locators(at(now_ns), &convert::eid(eid)).len() as u32
+        self.engine.locators(at(now_ns), &convert::eid(eid)).len() as u32
     }
 }
 

@@ -175,6 +175,72 @@ pub(crate) mod bridge {
         dropped: u64,
     }
 
+    /// Options of a subscriber.
+    #[derive(Debug, Clone)]
+    struct SubscriberConfig {
+        /// This node.
+        address: NodeAddress,
+        /// `lce`, `lcd` or `probabilistic`.
+        placement: String,
+        /// Probability of a fetch under `probabilistic`.
+        probability: f64,
+        /// For how long to subscribe.
+        lifetime_ns: u64,
+        /// Time until a request is repeated; doubles.
+        timeout_ns: u64,
+        /// How often it is sent.
+        tries: u32,
+        /// Most fetches at once.
+        max_fetches: u32,
+        /// Most NDCs that wait.
+        max_waiting: u32,
+        /// A draw in [0, 1).
+        draw: f64,
+    }
+
+    /// What follows from an event at a subscriber. Counters are totals.
+    #[derive(Debug)]
+    struct SubscriberStep<'a> {
+        /// Datagrams for the name server.
+        datagrams: &'a [Piece],
+        /// Their bytes.
+        bytes: &'a [u8],
+        /// NDCs to fetch now.
+        fetch: &'a [Eid],
+        /// When `on_timeout` is due; `u64::MAX` for never.
+        next_timer_ns: u64,
+        /// Announcements that came.
+        announced: u64,
+        /// NDCs that were not fetched, because of the placement or because too many waited.
+        declined: u64,
+    }
+
+    extern "Rust" {
+        type Subscriber;
+
+        /// A subscriber. Fails on unknown names and numbers out of range.
+        fn new_subscriber(config: &SubscriberConfig) -> Result<Box<Subscriber>>;
+        /// Subscribes. `draw` is in [0, 1), here and below.
+        unsafe fn start<'a>(self: &'a mut Subscriber, now_ns: u64, draw: f64)
+        -> SubscriberStep<'a>;
+        /// A datagram came from the name server; `cache` is the node's.
+        unsafe fn on_message<'a>(
+            self: &'a mut Subscriber,
+            now_ns: u64,
+            bytes: &[u8],
+            cache: &RouterCache,
+            draw: f64,
+        ) -> SubscriberStep<'a>;
+        /// The time asked for by `next_timer_ns` has come.
+        unsafe fn on_timeout<'a>(
+            self: &'a mut Subscriber,
+            now_ns: u64,
+            draw: f64,
+        ) -> SubscriberStep<'a>;
+        /// A fetch has ended.
+        unsafe fn on_fetched<'a>(self: &'a mut Subscriber, ndc: &Eid) -> SubscriberStep<'a>;
+    }
+
     extern "Rust" {
         type Binder;
 
@@ -270,7 +336,7 @@ use crate::transport::Replica;
 use crate::types::{Eid, NodeAddress};
 use bridge::{
     Action, BindingConfig, BindingStats, BindingStep, CacheConfig, CacheStats, CacheStep, Piece,
-    Sighting,
+    Sighting, SubscriberConfig, SubscriberStep,
 };
 use ferrocc::icn;
 use ferrocc::transport::Content;
@@ -589,5 +655,84 @@ impl Binder {
             refused: stats.refused,
             dropped: stats.dropped,
         }
+    }
+}
+
+/// What listens to announcements, with its output in the bridge's form.
+pub struct Subscriber {
+    engine: icn::Subscriber,
+    out: Datagrams,
+    fetch: Vec<Eid>,
+}
+
+fn new_subscriber(config: &SubscriberConfig) -> Result<Box<Subscriber>, String> {
+    let options = icn::SubscriberOptions {
+        client: icn::ClientOptions {
+            timeout: Duration::from_nanos(config.timeout_ns),
+            tries: config.tries,
+            ..icn::ClientOptions::default()
+        },
+        lifetime: Duration::from_nanos(config.lifetime_ns),
+        placement: icn::PlacementRule {
+            placement: icn::Placement::from_name(&config.placement)?,
+            probability: config.probability,
+        },
+        max_fetches: config.max_fetches as usize,
+        max_waiting: config.max_waiting as usize,
+    };
+    let here = address(&config.address).unwrap_or(NOBODY);
+    Ok(Box::new(Subscriber {
+        engine: icn::Subscriber::new(options, here, config.draw)?,
+        out: Datagrams::default(),
+        fetch: Vec::new(),
+    }))
+}
+
+impl Subscriber {
+    fn answer(&mut self) -> SubscriberStep<'_> {
+        self.out.clear();
+        for bytes in self.engine.take_datagrams() {
+            let piece = self.out.push(&bytes);
+            self.out.pieces.push(piece);
+        }
+        self.fetch.clear();
+        while let Some(ndc) = self.engine.take_fetch() {
+            self.fetch.push(convert::bridge_eid(ndc));
+        }
+        SubscriberStep {
+            datagrams: &self.out.pieces,
+            bytes: &self.out.bytes,
+            fetch: &self.fetch,
+            next_timer_ns: self.engine.next_timer().as_nanos(),
+            announced: self.engine.announced(),
+            declined: self.engine.declined(),
+        }
+    }
+
+    fn start(&mut self, now_ns: u64, draw: f64) -> SubscriberStep<'_> {
+        self.engine.start(at(now_ns), draw);
+        self.answer()
+    }
+
+    fn on_message(
+        &mut self,
+        now_ns: u64,
+        bytes: &[u8],
+        cache: &RouterCache,
+        draw: f64,
+    ) -> SubscriberStep<'_> {
+        let held = |ndc: &ferrocc::wire::Eid| cache.engine.store().contains(ndc);
+        self.engine.on_message(at(now_ns), bytes, held, draw);
+        self.answer()
+    }
+
+    fn on_timeout(&mut self, now_ns: u64, draw: f64) -> SubscriberStep<'_> {
+        self.engine.on_timeout(at(now_ns), draw);
+        self.answer()
+    }
+
+    fn on_fetched(&mut self, ndc: &Eid) -> SubscriberStep<'_> {
+        self.engine.on_fetched(&convert::eid(ndc));
+        self.answer()
     }
 }

@@ -114,6 +114,11 @@ impl NameClient {
         self.begin(now, eid, Body::Deregister(vec![address]), draw)
     }
 
+    /// Asks to be told of NDCs that are asked for, as [`Body::Subscribe`].
+    pub fn subscribe(&mut self, now: Instant, locator: Locator, draw: f64) -> u32 {
+        self.begin(now, Eid::default(), Body::Subscribe(locator), draw)
+    }
+
     /// Gives up a request: its reply will be ignored.
     pub fn cancel(&mut self, transaction: u32) {
         self.pending.remove(&transaction);

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //!  0  version (u8): 1
-//!  1  message type (u8): 1 REGISTER, 2 REGISTERED, 3 DEREGISTER, 4 RESOLVE, 5 ANSWER, 6 ERROR
+//!  1  message type (u8): 1 REGISTER, 2 REGISTERED, 3 DEREGISTER, 4 RESOLVE, 5 ANSWER, 6 ERROR,
+//!     7 SUBSCRIBE, 8 ANNOUNCE
 //!  2  flags (u8): 1 truncated, in ANSWER only
 //!  3  error code (u8): 1 unknown name, 2 malformed, 3 refused; in ERROR only, else 0
 //!  4  transaction (u32), chosen by the client and repeated in the reply
@@ -19,7 +20,9 @@
 //! | REGISTERED | server to replica | the same, with the lifetimes that the server grants; zero for what it has removed |
 //! | RESOLVE | receiver to server | none |
 //! | ANSWER | server to receiver | one or more with what is left of their lifetimes; *truncated* if there are others that did not fit |
-//! | ERROR | server to both | none |
+//! | ERROR | server to all | none |
+//! | SUBSCRIBE | off-path cache to server | one, cost zero: who wants announcements and for how long; the EID is zero. Answered by REGISTERED |
+//! | ANNOUNCE | server to off-path cache | one or more: where an NDC is that was asked for the first time; transaction zero, not answered |
 //!
 //! There is one encoding of each message: unknown types, flags and codes, and bytes behind the last
 //! locator, are malformed. No message is longer than [`MAX_LEN`].
@@ -54,7 +57,7 @@ pub enum Error {
     /// Another version.
     #[error("unknown version")]
     Version,
-    /// None of the six types.
+    /// None of the eight types.
     #[error("unknown message type")]
     MessageType,
     /// A flag that the message does not have.
@@ -69,9 +72,12 @@ pub enum Error {
     /// Locators in a message that has none, or none in one that needs some.
     #[error("bad number of locators")]
     LocatorCount,
-    /// A DEREGISTER with a cost or a lifetime.
+    /// A DEREGISTER with a cost or a lifetime, or a SUBSCRIBE with a cost.
     #[error("bad locator")]
     Locator,
+    /// A SUBSCRIBE for one NDC, or an ANNOUNCE in reply to something.
+    #[error("bad EID or transaction")]
+    Subject,
 }
 
 /// Why a server does not do what it was asked for.
@@ -149,6 +155,10 @@ pub enum Body {
     },
     /// It cannot be done.
     Error(ErrorCode),
+    /// Tell this node of NDCs that are asked for; the locator's cost is zero.
+    Subscribe(Locator),
+    /// The NDC was asked for the first time, and is there.
+    Announce(Vec<Locator>),
 }
 
 /// A message.
@@ -171,6 +181,8 @@ impl Message {
             Body::Resolve => 4,
             Body::Answer { .. } => 5,
             Body::Error(_) => 6,
+            Body::Subscribe(_) => 7,
+            Body::Announce(_) => 8,
         }
     }
 
@@ -187,7 +199,7 @@ impl Message {
         if version != VERSION {
             return Err(Error::Version);
         }
-        if !(1..=6).contains(&kind) {
+        if !(1..=8).contains(&kind) {
             return Err(Error::MessageType);
         }
         let truncated = flags == FLAG_TRUNCATED && kind == 5;
@@ -202,7 +214,15 @@ impl Message {
         if (count > 0) != has_locators {
             return Err(Error::LocatorCount);
         }
+        if kind == 7 && count != 1 {
+            return Err(Error::LocatorCount);
+        }
         let locators = locators(rest, count.into())?;
+        let general = kind == 7 && eid != [0; Eid::LEN];
+        let reply = kind == 8 && transaction != [0; 4];
+        if general || reply {
+            return Err(Error::Subject);
+        }
         let body = match kind {
             1 => Body::Register(locators),
             2 => Body::Registered(locators),
@@ -220,7 +240,12 @@ impl Message {
                 locators,
                 truncated,
             },
-            _ => Body::Error(error.ok_or(Error::ErrorCode)?),
+            6 => Body::Error(error.ok_or(Error::ErrorCode)?),
+            7 => match locators[..] {
+                [l] if l.cost == 0 => Body::Subscribe(l),
+                _ => return Err(Error::Locator),
+            },
+            _ => Body::Announce(locators),
         };
         Ok(Message {
             transaction: u32::from_be_bytes(transaction),
@@ -234,7 +259,8 @@ impl Message {
     pub fn emit(&self, out: &mut Vec<u8>) {
         let mut gone = Vec::new();
         let (given, flagged): (&[Locator], bool) = match &self.body {
-            Body::Register(l) | Body::Registered(l) => (l, false),
+            Body::Register(l) | Body::Registered(l) | Body::Announce(l) => (l, false),
+            Body::Subscribe(l) => (std::slice::from_ref(l), false),
             Body::Answer {
                 locators,
                 truncated,

@@ -15,6 +15,7 @@
 //! | [`cache`] | a router's cache: the three below and what passes by |
 //! | [`store`] | which complete NDCs a router keeps |
 //! | [`placement`] | whether a router keeps a copy of what passes by |
+//! | [`subscriber`] | announcements of NDCs, for off-path caches |
 //! | [`replay`] | requests replayed against caches without packets |
 //!
 //! As everywhere in this crate, time, random draws and bytes are arguments.
@@ -33,6 +34,7 @@ pub mod replay;
 pub mod server;
 pub mod session;
 pub mod store;
+pub mod subscriber;
 
 pub use assembly::{Assembler, AssemblerOptions};
 pub use binding::{Binder, BindingOptions, Verdict};
@@ -47,3 +49,4 @@ pub use replay::{CacheModel, PathModel};
 pub use server::{NameServer, ServerOptions};
 pub use session::{Failure, Progress, Resolution, Session, SessionOptions};
 pub use store::{ContentStore, EvictionPolicy, Insertion, StoreOptions, StoreStats};
+pub use subscriber::{Subscriber, SubscriberOptions};

@@ -3,7 +3,7 @@
 use super::message::{self, Body, ErrorCode, FIXED_LEN, Locator, Message, VERSION};
 use crate::units::{Duration, Instant};
 use crate::wire::Eid;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 /// Options of a name server.
@@ -42,6 +42,10 @@ pub struct ServerStats {
     pub refused: u64,
     /// Datagrams that were no valid request.
     pub malformed: u64,
+    /// SUBSCRIBEs that were taken.
+    pub subscriptions: u64,
+    /// ANNOUNCEs that were sent.
+    pub announcements: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +61,12 @@ pub struct NameServer {
     options: ServerOptions,
     /// Per NDC in the order of first registration.
     table: BTreeMap<Eid, Vec<Entry>>,
+    /// Who wants announcements, and until when.
+    subscribers: BTreeMap<IpAddr, Instant>,
+    /// NDCs that have been asked for since they were registered: they are not announced again.
+    announced: BTreeSet<Eid>,
+    /// What is to be sent to subscribers after the last datagram.
+    announcements: Vec<(IpAddr, Vec<u8>)>,
     stats: ServerStats,
     reply: Vec<u8>,
 }
@@ -108,12 +118,14 @@ impl NameServer {
     /// request is not answered, so that two servers cannot keep each other busy.
     pub fn on_message(&mut self, now: Instant, from: IpAddr, bytes: &[u8]) -> &[u8] {
         self.reply.clear();
+        self.announcements.clear();
         let body = match Message::parse(bytes) {
             Ok(Message { eid, body, .. }) => match body {
                 Body::Register(locators) => self.register(now, from, eid, &locators),
                 Body::Deregister(addresses) => self.deregister(from, eid, &addresses),
-                Body::Resolve => self.resolve(now, eid),
-                Body::Registered(_) | Body::Answer { .. } | Body::Error(_) => {
+                Body::Resolve => self.resolve(now, from, eid),
+                Body::Subscribe(locator) => self.subscribe(now, from, locator),
+                Body::Registered(_) | Body::Answer { .. } | Body::Error(_) | Body::Announce(_) => {
                     self.stats.malformed += 1;
                     return &self.reply;
                 }
@@ -124,7 +136,7 @@ impl NameServer {
                 let readable = error != message::Error::Version
                     && bytes.len() >= FIXED_LEN
                     && bytes[0] == VERSION
-                    && matches!(bytes[1], 1 | 3 | 4);
+                    && matches!(bytes[1], 1 | 3 | 4 | 7);
                 if !readable {
                     return &self.reply;
                 }
@@ -207,6 +219,7 @@ impl NameServer {
             self.stats.removals += u64::from(entries.len() < before);
             if entries.is_empty() {
                 self.table.remove(&eid);
+                self.announced.remove(&eid);
             }
         }
         // Also if it was not there: the request may be a repetition of one whose reply was lost.
@@ -222,14 +235,58 @@ impl NameServer {
         )
     }
 
-    fn resolve(&mut self, now: Instant, eid: Eid) -> Body {
+    /// What is to be sent to subscribers after the last datagram: their addresses and datagrams.
+    pub fn announcements(&self) -> &[(IpAddr, Vec<u8>)] {
+        &self.announcements
+    }
+
+    fn subscribe(&mut self, now: Instant, from: IpAddr, locator: Locator) -> Body {
+        let new = !self.subscribers.contains_key(&from);
+        self.subscribers.retain(|_, until| *until > now);
+        if locator.address != from || new && self.subscribers.len() >= self.options.max_replicas {
+            self.stats.refused += 1;
+            return Body::Error(ErrorCode::Refused);
+        }
+        self.stats.subscriptions += 1;
+        let granted = Locator {
+            lifetime_ms: locator.lifetime_ms.min(millis(self.options.max_lifetime)),
+            ..locator
+        };
+        self.subscribers.insert(from, now + granted.lifetime());
+        Body::Registered(vec![granted])
+    }
+
+    /// `from` asks for `eid`, which is there: if it is the first, subscribers are told.
+    fn announce(&mut self, now: Instant, from: IpAddr, eid: Eid, locators: &[Locator]) {
+        if self.subscribers.is_empty() || !self.announced.insert(eid) {
+            return;
+        }
+        let mut bytes = Vec::new();
+        let message = Message {
+            transaction: 0,
+            eid,
+            body: Body::Announce(locators.to_vec()),
+        };
+        message.emit(&mut bytes);
+        let awake = self
+            .subscribers
+            .iter()
+            .filter(|&(&to, until)| *until > now && to != from);
+        self.announcements
+            .extend(awake.map(|(&to, _)| (to, bytes.clone())));
+        self.stats.announcements += self.announcements.len() as u64;
+    }
+
+    fn resolve(&mut self, now: Instant, from: IpAddr, eid: Eid) -> Body {
         self.stats.queries += 1;
         let locators = self.locators(now, &eid);
         if locators.is_empty() {
             self.stats.unknown += 1;
             self.table.remove(&eid);
+            self.announced.remove(&eid);
             return Body::Error(ErrorCode::UnknownName);
         }
+        self.announce(now, from, eid, &locators);
         // Emitting cuts what does not fit and says so.
         Body::Answer {
             locators,

@@ -79,6 +79,15 @@ fn samples() -> Vec<(&'static str, Message)> {
         ),
         ("malformed", message(5, Body::Error(ErrorCode::Malformed))),
         ("refused", message(6, Body::Error(ErrorCode::Refused))),
+        (
+            "SUBSCRIBE",
+            Message {
+                transaction: 7,
+                eid: Eid::default(),
+                body: Body::Subscribe(v4(4, 0, 60_000)),
+            },
+        ),
+        ("ANNOUNCE", message(0, Body::Announce(vec![v4(1, 25, 1)]))),
     ]
 }
 
@@ -114,6 +123,8 @@ fn vector(name: &str, m: &Message) -> Value {
             };
             ("ERROR", json!([]), false, Some(name))
         }
+        Body::Subscribe(l) => ("SUBSCRIBE", list(std::slice::from_ref(l)), false, None),
+        Body::Announce(l) => ("ANNOUNCE", list(l), false, None),
     };
     json!({
         "name": name,
@@ -160,7 +171,7 @@ fn invalid() -> Vec<(&'static str, Error, Vec<u8>)> {
         ),
         ("other version", Error::Version, with(0, 0, 2)),
         ("type 0", Error::MessageType, with(0, 1, 0)),
-        ("type 7", Error::MessageType, with(0, 1, 7)),
+        ("type 9", Error::MessageType, with(0, 1, 9)),
         ("truncated REGISTER", Error::Flag, with(0, 2, 1)),
         ("unknown flag", Error::Flag, with(4, 2, 2)),
         ("error code in a RESOLVE", Error::ErrorCode, with(3, 3, 1)),
@@ -174,6 +185,19 @@ fn invalid() -> Vec<(&'static str, Error, Vec<u8>)> {
         ("RESOLVE with a locator", Error::LocatorCount, with(0, 1, 4)),
         ("address family 5", Error::Family, with(0, FIXED_LEN, 5)),
         ("DEREGISTER with a cost", Error::Locator, with(0, 1, 3)),
+        ("SUBSCRIBE for one NDC", Error::Subject, with(9, 20, 1)),
+        (
+            "SUBSCRIBE with a cost",
+            Error::Locator,
+            with(9, FIXED_LEN + 6, 1),
+        ),
+        ("ANNOUNCE as a reply", Error::Subject, with(10, 7, 1)),
+        ("SUBSCRIBE of two nodes", Error::LocatorCount, {
+            let mut bytes = emitted(&all[1].1);
+            (bytes[1], bytes[7]) = (7, 0);
+            bytes[8..28].fill(0);
+            bytes
+        }),
     ]
 }
 
@@ -250,10 +274,18 @@ fn any_message() -> impl Strategy<Value = Message> {
             truncated
         }),
         prop::sample::select(&ErrorCode::ALL[..]).prop_map(Body::Error),
+        any_locator().prop_map(|l| Body::Subscribe(Locator { cost: 0, ..l })),
+        locators().prop_map(Body::Announce),
     ];
     (any::<u32>(), any::<[u8; 20]>(), body).prop_map(|(transaction, eid, body)| Message {
-        transaction,
-        eid: Eid(eid),
+        transaction: match body {
+            Body::Announce(_) => 0,
+            _ => transaction,
+        },
+        eid: match body {
+            Body::Subscribe(_) => Eid::default(),
+            _ => Eid(eid),
+        },
         body,
     })
 }

@@ -212,3 +212,41 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn subscribers_are_told_of_an_ndc_when_it_is_first_asked_for() {
+    let mut server = NameServer::default();
+    register(&mut server, at(0), 3, 10_000);
+    let subscribe = |server: &mut NameServer, ms, from: u8, address: u8, lifetime| {
+        let body = Body::Subscribe(locator(address, 0, lifetime));
+        ask(server, at(ms), from, Eid::default(), body)
+    };
+    let granted = subscribe(&mut server, 0, 50, 50, 1000);
+    assert_eq!(granted, Body::Registered(vec![locator(50, 0, 1000)]));
+    subscribe(&mut server, 0, 99, 99, 1000);
+    let foreign = subscribe(&mut server, 0, 51, 50, 1000);
+    assert_eq!(foreign, Body::Error(ErrorCode::Refused));
+    assert_eq!(server.announcements(), []);
+    resolve(&mut server, at(10));
+    // Node 99 asked itself.
+    let [(to, bytes)] = server.announcements() else {
+        panic!("{:?}", server.announcements());
+    };
+    let message = Message::parse(bytes).unwrap();
+    assert_eq!((*to, message.transaction, message.eid), (node(50), 0, NDC));
+    assert_eq!(message.body, Body::Announce(vec![locator(3, 3, 9990)]));
+    resolve(&mut server, at(20));
+    assert_eq!(server.announcements(), [], "once");
+    // Gone and back again.
+    ask(&mut server, at(30), 3, NDC, Body::Deregister(vec![node(3)]));
+    register(&mut server, at(40), 3, 10_000);
+    resolve(&mut server, at(50));
+    assert_eq!(server.announcements().len(), 1);
+    // The subscription has expired.
+    ask(&mut server, at(60), 3, NDC, Body::Deregister(vec![node(3)]));
+    register(&mut server, at(60), 3, 10_000);
+    resolve(&mut server, at(1000));
+    assert_eq!(server.announcements(), []);
+    let stats = server.stats();
+    assert_eq!((stats.subscriptions, stats.announcements), (2, 2));
+}

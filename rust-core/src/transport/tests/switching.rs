@@ -446,3 +446,66 @@ proptest! {
         }
     }
 }
+
+/// Routers send requests to another source without a word: that is seen once, although DATA of both
+/// arrives in turn, and not taken back.
+#[test]
+fn another_source_is_seen_once_by_its_data() {
+    let source = |k: usize| Some(std::net::IpAddr::from([10, 0, 0, k as u8]));
+    let mut w = World::new("newreno", 300 * MSS, ReceiverOptions::default());
+    w.receiver.set_data_source(source(0));
+    w.open();
+    for _ in 0..20 {
+        w.go_on();
+    }
+    let mut old: VecDeque<Packet> = w.on_the_way.drain(..).collect();
+    assert!(old.len() > 4);
+    // Requests go to the other one from now on; the old one's DATA makes the receiver ask.
+    w.replica = 1;
+    for _ in 0..2 {
+        let packet = old.pop_front().unwrap();
+        w.deliver(&packet);
+    }
+    assert_eq!(
+        (w.seen().restarts, w.receiver.stats().source_changes),
+        (0, 0)
+    );
+    while !w.last.completed {
+        for (k, packet) in [(1, w.on_the_way.pop_front()), (0, old.pop_front())] {
+            if let Some(packet) = packet {
+                w.now += Duration::from_micros(100);
+                w.receiver.set_data_source(source(k));
+                w.deliver(&packet);
+            }
+        }
+        if w.on_the_way.is_empty() && old.is_empty() && !w.last.completed {
+            w.now = w.now.max(w.last.next_timer);
+            let step = w.receiver.on_timeout(w.now);
+            w.after(step);
+        }
+    }
+    assert_eq!(
+        (w.seen().restarts, w.receiver.stats().source_changes),
+        (1, 1)
+    );
+    assert_eq!(w.receiver.stats().losses, 0);
+}
+
+/// A change that the caller tells of is no second one when its DATA comes, but is counted.
+#[test]
+fn a_told_change_is_not_seen_again() {
+    let mut w = World::new("cubic", 100 * MSS, ReceiverOptions::default());
+    w.receiver.set_data_source(Some([10, 0, 0, 1].into()));
+    w.open();
+    w.go_on();
+    w.on_the_way.clear();
+    w.switch(1);
+    w.receiver.set_data_source(Some([10, 0, 0, 2].into()));
+    while !w.last.completed {
+        w.go_on();
+    }
+    assert_eq!(
+        (w.seen().restarts, w.receiver.stats().source_changes),
+        (1, 1)
+    );
+}
