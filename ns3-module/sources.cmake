@@ -81,6 +81,8 @@ set(FERROCC_HEADERS
 )
 
 set(FERROCC_TESTS
+    test/ferrocc-aqm-test-suite.cc
+    test/ferrocc-marks-test-suite.cc
     test/ferrocc-names-test-suite.cc
     test/ferrocc-priority-test-suite.cc
     test/ferrocc-router-test-suite.cc

@@ -182,6 +182,10 @@ IcnReceiver::GetTypeId()
                             "Expiries of the retransmission timer so far",
                             MakeTraceSourceAccessor(&IcnReceiver::m_timeouts),
                             "ns3::TracedValueCallback::Uint64")
+            .AddTraceSource("Marks",
+                            "DATA packets that arrived with a mark so far",
+                            MakeTraceSourceAccessor(&IcnReceiver::m_marks),
+                            "ns3::TracedValueCallback::Uint64")
             .AddTraceSource("WindowCuts",
                             "Reductions of the window on loss, timeout or mark so far",
                             MakeTraceSourceAccessor(&IcnReceiver::m_windowCuts),
@@ -227,6 +231,7 @@ IcnReceiver::IcnReceiver()
       m_losses(0),
       m_sourceChanges(0),
       m_timeouts(0),
+      m_marks(0),
       m_windowCuts(0),
       m_delivered(0)
 {
@@ -426,6 +431,7 @@ IcnReceiver::Apply(const ferrocc::transport::Step& step)
     m_state = step.phase;
     m_losses = step.losses;
     m_timeouts = step.timeouts;
+    m_marks = step.marks;
     m_windowCuts = step.window_cuts;
     m_delivered = step.delivered_bytes;
 
@@ -523,6 +529,12 @@ uint64_t
 IcnReceiver::GetDelivered() const
 {
     return m_delivered;
+}
+
+uint64_t
+IcnReceiver::GetMarks() const
+{
+    return m_marks;
 }
 
 uint64_t

@@ -158,13 +158,18 @@ class IcnReceiver : public Object
     uint64_t GetDelivered() const;
 
     /**
+     * @return DATA packets so far that arrived with a mark.
+     */
+    uint64_t GetMarks() const;
+
+    /**
      * @return DATA packets so far that were not valid.
      */
     uint64_t GetMalformed() const;
 
     /**
-     * @return Changes so far of the address that DATA comes from: another source serves, or the same
-     *         one at another address.
+     * @return Changes so far of the address that DATA comes from: another source serves, or the
+     * same one at another address.
      */
     uint64_t GetSourceChanges() const;
 
@@ -305,6 +310,7 @@ class IcnReceiver : public Object
     TracedValue<uint64_t> m_losses;                    //!< Units declared lost.
     TracedValue<uint64_t> m_sourceChanges;             //!< Changes of the source.
     TracedValue<uint64_t> m_timeouts;                  //!< Retransmission timer expiries.
+    TracedValue<uint64_t> m_marks;                     //!< DATA that arrived with a mark.
     TracedValue<uint64_t> m_windowCuts;                //!< Reductions of the window.
     TracedValue<uint64_t> m_delivered;                 //!< Bytes received exactly once.
     TracedCallback<Ptr<IcnReceiver>> m_completedTrace; //!< Every byte has arrived.

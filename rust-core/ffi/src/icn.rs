@@ -383,7 +383,7 @@ impl NameServer {
 
     fn provision(&mut self, eid: &Eid, node: &NodeAddress, cost: u16) {
         let node = address(node).unwrap_or(NOBODY);
-        self.0.provision(convert::eid(eid), node, cost);
+        self.engine.provision(convert::eid(eid), node, cost);
     }
 
     fn replicas(&self, now_ns: u64, eid: &Eid) -> u32 {
