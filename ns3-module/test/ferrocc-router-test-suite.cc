@@ -564,7 +564,7 @@ FerroccRouterTestSuite::AddCacheTests()
     Add("the router that serves restarts",
         middle,
         And(Both(0.5, 5), 5.1, restart(1)),
-        {{"", ""}, {0, 1}, {{1, 1, -1}}});
+        {{"", ""}, {0, 1}, {{1, 1, 1}}});
     // The rest of the first transfer and the second one make a copy, which then serves the latter.
     Add("the edge router restarts",
         edge,

@@ -317,9 +317,9 @@ pub(crate) mod bridge {
         /// Evicts everything.
         fn evict_all(self: &mut RouterCache);
         /// Loses everything, complete or not; returns what was complete.
-        unsafe fn restart<'a>(self: &'a mut RouterCache) -> &'a [Eid];
+        fn restart(self: &mut RouterCache) -> &[Eid];
         /// NDCs that are here no longer since the last step.
-        unsafe fn take_evicted<'a>(self: &'a mut RouterCache) -> &'a [Eid];
+        fn take_evicted(self: &mut RouterCache) -> &[Eid];
         /// Abandons what has been idle for too long; returns the next time to do so.
         fn expire(self: &mut RouterCache, now_ns: u64) -> u64;
         /// Whether an NDC is here, complete.

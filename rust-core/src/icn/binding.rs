@@ -97,6 +97,8 @@ pub struct BindingStats {
 struct Entry {
     /// The sources that the name server listed last; empty before the first list.
     list: Vec<Locator>,
+    /// Whether there has been a list.
+    known: bool,
     /// The list is asked for again then.
     expires: Instant,
     /// The query under way.
@@ -473,14 +475,14 @@ impl Binder {
         let refusal = match outcome {
             Outcome::Answer { locators, .. } => {
                 entry.list = locators;
+                entry.known = true;
                 // Those who waited for the list get it, however short its life.
                 entry.expires = now + options.lifetime.max(Duration::from_nanos(1));
                 None
             }
             Outcome::Error(ErrorCode::UnknownName) => {
-                let known = !entry.list.is_empty();
                 entry.list.clear();
-                Some(if known {
+                Some(if entry.known {
                     Refusal::NoReplica
                 } else {
                     Refusal::NameUnknown

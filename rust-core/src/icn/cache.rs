@@ -224,14 +224,13 @@ impl RouterCache {
         self.store.evict_all(&mut self.evicted);
     }
 
-    /// The router's memory is lost: what is complete, what is not, which transfers there are.
-    /// Returns what was complete.
+    /// The router's memory is lost: what is complete, what is not, what was decided on transfers
+    /// (each still counts once). Returns what was complete.
     pub fn restart(&mut self) -> Vec<Eid> {
         let lost = self.store.ndcs().copied().collect();
         self.store.forget();
         self.assembler.abandon_all();
-        self.transfers.clear();
-        self.remembered.clear();
+        self.transfers.values_mut().for_each(|t| t.decided = false);
         self.evicted.clear();
         lost
     }

@@ -1,10 +1,14 @@
 //! Maps keyed by EIDs.
 
-use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map keyed by EIDs, or by tuples of them.
-pub(crate) type EidMap<K, V> = HashMap<K, V, BuildHasherDefault<EidHasher>>;
+/// A map keyed by EIDs, or by tuples of them. Users must not depend on its order.
+#[expect(
+    clippy::disallowed_types,
+    reason = "one lookup per packet; the hasher has no entropy, and what is iterated is summed, \
+              or ordered by its keys"
+)]
+pub(crate) type EidMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<EidHasher>>;
 
 /// Takes 64 bits of each EID as they are: EIDs are cryptographic hashes, so that they are spread
 /// evenly already.

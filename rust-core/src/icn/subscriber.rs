@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn one_fetch_after_the_other_and_nothing_twice() {
         let mut s = subscriber(|o| o.max_waiting = 2);
-        let mut hear = |s: &mut Subscriber, k| {
+        let hear = |s: &mut Subscriber, k| {
             let (eid, bytes) = announce(k);
             s.on_message(at(0), &bytes, |e| *e == announce(9).0, 0.0);
             eid

@@ -351,6 +351,7 @@ fn headers_print_in_one_line() {
     DATA pn=7 [12500..13750) size=10000000 ts=-1500000000ns a0a1a2a3 > 10111213
     DATA pn=8 [13750..13761) size=unbounded ts=2000000001ns marked probe a0a1a2a3 > 10111213
     DATA pn=9 [10000000..10000000) a0a1a2a3 > 10111213
+    DATA pn=10 [0..0) refused=NoReplica a0a1a2a3 > 10111213
     ");
 }
 

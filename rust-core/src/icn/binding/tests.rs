@@ -292,7 +292,7 @@ fn a_restart_forgets_all_and_memory_is_bounded() {
 #[test]
 fn a_refusal_answers_its_request() {
     let mut request = Vec::new();
-    let mut req = Repr {
+    let req = Repr {
         source: device(1),
         destination: ndc(),
         packet_number: 5,
@@ -319,7 +319,6 @@ fn a_refusal_answers_its_request() {
             "DATA is not answered"
         );
     }
-    req.length = 0;
     assert_eq!(
         refusal(&request[..50], Refusal::NoReplica, &mut Vec::new()),
         None
