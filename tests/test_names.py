@@ -239,8 +239,8 @@ def test_a_router_becomes_a_replica(run, ip):
     assert all(f["completed"] and f["verified"] for f in flows.values())
     cache = cache_of(out)
     assert (cache["name"], cache["assembled"], cache["abandoned"]) == ("IR1", 1, 0)
-    assert cache["hits"] > 10
-    assert cache["hit_ratio"] == 1.0
+    # The first transfer passed it, the second one it served.
+    assert (cache["hits"], cache["misses"], cache["hit_ratio"]) == (1, 1, 0.5)
     # The receiver's link alone: two tenths of RTprop.
     assert flows["second"]["rtt_ms"]["min"] < 5.0
 

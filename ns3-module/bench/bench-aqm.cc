@@ -72,15 +72,15 @@ struct Load
 int
 main(int argc, char* argv[])
 {
-    std::string type;
+    std::string type{"none"};
     uint64_t packets = 10000;
     CommandLine command(__FILE__);
-    command.AddValue("disc", "Type of the queue disc; empty: none, for what packets cost", type);
+    command.AddValue("disc", "Type of the queue disc; none: only packets are made", type);
     command.AddValue("packets", "Packets that come", packets);
     command.Parse(argc, argv);
     Load load;
     load.left = packets;
-    if (!type.empty())
+    if (type != "none")
     {
         ObjectFactory factory(type);
         factory.Set("MaxSize", QueueSizeValue(QueueSize("1000p")));

@@ -29,23 +29,23 @@ class Node;
  */
 struct LinkSpec
 {
-    DataRate rate{"1Gbps"};         //!< Rate.
-    Time delay;                     //!< Propagation delay, one way.
-    Time extraDelayReverse;         //!< Added to it for what end 1 sends.
-    std::string buffer{"100000p"};  //!< Limit of the (best-effort) queue, packets or bytes.
-    uint32_t deviceQueuePackets{2}; //!< Limit of the queue in the device below.
-    uint16_t mtu{1500};             //!< Largest IP packet, bytes.
-    std::string aqm;                //!< AQM of that queue, by name; empty: ns-3's FIFO.
+    DataRate rate{"1Gbps"};          //!< Rate.
+    Time delay;                      //!< Propagation delay, one way.
+    Time extraDelayReverse;          //!< Added to it for what end 1 sends.
+    std::string buffer{"100000p"};   //!< Limit of the (best-effort) queue, packets or bytes.
+    uint32_t deviceQueuePackets{2};  //!< Limit of the queue in the device below.
+    uint16_t mtu{1500};              //!< Largest IP packet, bytes.
+    std::string aqm;                 //!< AQM of that queue, by name; empty: ns-3's FIFO.
     std::string aqmParameters{"{}"}; //!< Its parameters, a JSON object.
     /// Whether end 0 and end 1 are ICN routers, whose AQM may mark DATA in its transport header.
     std::array<bool, 2> icnRouter{true, true};
     /// Whether end 0 and end 1 have the queue that is described; else a long FIFO.
     std::array<bool, 2> managed{true, true};
-    bool priority{false};           //!< Whether packets with the codepoint go first.
-    uint8_t dscp{46};               //!< The codepoint (EF).
-    std::array<double, 2> loss{};   //!< Loss probability of what end 0 and what end 1 sends.
-    double reorder{0};              //!< Probability that a packet of end 0 is held back.
-    Time reorderDelay;              //!< Mean extra delay of a packet that is held back.
+    bool priority{false};         //!< Whether packets with the codepoint go first.
+    uint8_t dscp{46};             //!< The codepoint (EF).
+    std::array<double, 2> loss{}; //!< Loss probability of what end 0 and what end 1 sends.
+    double reorder{0};            //!< Probability that a packet of end 0 is held back.
+    Time reorderDelay;            //!< Mean extra delay of a packet that is held back.
 };
 
 /**
@@ -69,9 +69,9 @@ struct LinkEnd
  */
 struct Link
 {
-    std::array<LinkEnd, 2> ends;            //!< Both ends.
-    Ptr<PointToPointChannel> channel;       //!< The channel.
-    std::array<Ptr<ErrorModel>, 2> errors;  //!< What each end loses of what it receives, or null.
+    std::array<LinkEnd, 2> ends;           //!< Both ends.
+    Ptr<PointToPointChannel> channel;      //!< The channel.
+    std::array<Ptr<ErrorModel>, 2> errors; //!< What each end loses of what it receives, or null.
 };
 
 /**

@@ -71,10 +71,10 @@ class ScenarioFaults
     /// What goes wrong; its type is known to the source file only.
     struct List;
 
-    std::unique_ptr<List> m_list;  //!< What goes wrong.
-    ScenarioNetwork& m_network;    //!< The network.
-    ScenarioReplicas& m_replicas;  //!< The replicas.
-    ScenarioFlows* m_flows;        //!< The transfers, or null.
+    std::unique_ptr<List> m_list; //!< What goes wrong.
+    ScenarioNetwork& m_network;   //!< The network.
+    ScenarioReplicas& m_replicas; //!< The replicas.
+    ScenarioFlows* m_flows;       //!< The transfers, or null.
 };
 
 } // namespace ns3

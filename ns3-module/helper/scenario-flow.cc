@@ -110,7 +110,7 @@ ScenarioFlow::PrepareSession(int64_t stream)
     const auto& run = m_environment.run;
     const auto time = [](uint64_t ns) { return TimeValue(NanoSeconds(static_cast<int64_t>(ns))); };
     m_session = CreateObject<IcnSession>();
-    const std::string resolution = m_late ? "address" : std::string(run.names_mode);
+    const std::string resolution = m_late ? "edge" : std::string(run.names_mode);
     m_session->SetAttribute("Resolution", StringValue(resolution));
     m_session->SetAttribute("ReplicaChoice", StringValue(std::string(m_spec.replica_choice)));
     m_session->SetAttribute("NameTimeout", time(run.names_timeout_ns));
@@ -143,17 +143,10 @@ ScenarioFlow::GetEdge(const IcnEid& /* ndc */) const
 void
 ScenarioFlow::NotifyMove()
 {
-    if (m_progress != Progress::RUNNING)
+    if (m_progress == Progress::RUNNING)
     {
-        return;
-    }
-    if (m_late)
-    {
-        m_session->SwitchTo(m_environment.network.GetEdgeAddress(m_spec.receiver));
-    }
-    else if (m_receiver->IsRunning())
-    {
-        m_receiver->NotifyPathChange(false);
+        m_session->NotifyMoved(m_late ? m_environment.network.GetEdgeAddress(m_spec.receiver)
+                                      : Address());
     }
 }
 

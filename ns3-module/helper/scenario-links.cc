@@ -87,9 +87,8 @@ ScenarioLinks::Watch(const std::vector<ScenarioNetwork::RouterLink>& links, Data
             direction.monitor.SetQueueCallback(MakeCallback(&Direction::OnQueue, &direction));
             if (const auto aqm = direction.monitor.GetAqm(); aqm && m_decisions)
             {
-                aqm->TraceConnectWithoutContext(
-                    "Decision",
-                    MakeCallback(&Direction::OnDecision, &direction));
+                aqm->TraceConnectWithoutContext("Decision",
+                                                MakeCallback(&Direction::OnDecision, &direction));
             }
         }
     }

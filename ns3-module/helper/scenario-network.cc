@@ -136,6 +136,12 @@ ScenarioNetwork::ScenarioNetwork(const ferrocc::scenario::Cell& cell,
         link.loss = {spec.names_loss, spec.names_loss};
         m_nameServer = m_network.AddHost(0, link);
     }
+    if (spec.off_path_router < routers.size())
+    {
+        // A link like those between routers, as long as the first one.
+        LinkSpec link = RouterLinkSpecs(cell, spec).back();
+        m_offPath = m_network.AddHost(spec.off_path_router, link);
+    }
     AddPlaces(cell, spec);
     NoteNames(cell);
 }
@@ -176,10 +182,9 @@ ScenarioNetwork::AddPlaces(const ferrocc::scenario::Cell& cell,
             const auto& host = (isReceiver ? m_receivers : m_replicas).at(fault.target);
             const uint64_t delay = isReceiver ? cell.receivers()[fault.target].delay_ns
                                               : cell.replicas()[fault.target].delay_ns;
-            m_places[i] =
-                m_network.AddPlace(host,
-                                   fault.to,
-                                   AccessSpec(spec, delay, cell.routers()[fault.to]));
+            m_places[i] = m_network.AddPlace(host,
+                                             fault.to,
+                                             AccessSpec(spec, delay, cell.routers()[fault.to]));
         }
     }
 }
@@ -205,6 +210,10 @@ ScenarioNetwork::NoteNames(const ferrocc::scenario::Cell& cell)
     if (m_nameServer.node)
     {
         names[m_nameServer.node->GetId()] = "NS";
+    }
+    if (m_offPath.node)
+    {
+        names[m_offPath.node->GetId()] = OFF_PATH_NAME;
     }
     for (const Link& link : m_network.GetLinks())
     {
@@ -263,6 +272,12 @@ ScenarioNetwork::GetNameServerAddress() const
     return m_nameServer.node ? m_network.GetAddress(m_nameServer) : Address();
 }
 
+Ptr<Node>
+ScenarioNetwork::GetOffPathCache() const
+{
+    return m_offPath.node;
+}
+
 uint32_t
 ScenarioNetwork::GetNReceivers() const
 {
@@ -307,6 +322,10 @@ ScenarioNetwork::GetHosts() const
     if (m_nameServer.node)
     {
         hosts.push_back(m_nameServer);
+    }
+    if (m_offPath.node)
+    {
+        hosts.push_back(m_offPath);
     }
     return hosts;
 }

@@ -85,8 +85,13 @@ class ScenarioNetwork
     Address GetNameServerAddress() const;
 
     /**
-     * @return All hosts: the replica nodes, the receiver nodes, and the name server if there is
-     * one.
+     * @return The off-path cache's node, or null if there is none.
+     */
+    Ptr<Node> GetOffPathCache() const;
+
+    /**
+     * @return All hosts: the replica nodes, the receiver nodes, and the name server and the
+     * off-path cache if there are any.
      */
     std::vector<RouterLine::Host> GetHosts() const;
 
@@ -118,6 +123,9 @@ class ScenarioNetwork
      * @return Propagation delay between it and the receivers' router, nanoseconds.
      */
     uint64_t GetDelayNs(uint32_t router) const;
+
+    /// The name of the off-path cache.
+    static constexpr char OFF_PATH_NAME[] = "R4";
 
     /// A link between routers.
     struct RouterLink
@@ -208,12 +216,13 @@ class ScenarioNetwork
      */
     void NoteNames(const ferrocc::scenario::Cell& cell);
 
-    std::vector<Router> m_routers;             //!< The routers.
-    RouterLine m_network;                      //!< The network.
-    std::vector<RouterLine::Host> m_replicas;  //!< Replica nodes.
-    std::vector<RouterLine::Host> m_receivers; //!< Receiver nodes.
-    RouterLine::Host m_nameServer{};           //!< The name server, if there is one.
-    std::map<Address, std::string> m_names;    //!< By address: the node's name.
+    std::vector<Router> m_routers;                    //!< The routers.
+    RouterLine m_network;                             //!< The network.
+    std::vector<RouterLine::Host> m_replicas;         //!< Replica nodes.
+    std::vector<RouterLine::Host> m_receivers;        //!< Receiver nodes.
+    RouterLine::Host m_nameServer{};                  //!< The name server, if there is one.
+    RouterLine::Host m_offPath{};                     //!< The off-path cache, if there is one.
+    std::map<Address, std::string> m_names;           //!< By address: the node's name.
     std::map<std::size_t, RouterLine::Host> m_places; //!< By fault: where a host moves to.
 };
 

@@ -12,6 +12,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/icn-binding-application.h"
+#include "ns3/icn-off-path-cache-application.h"
 #include "ns3/icn-replica-application.h"
 #include "ns3/icn-router-cache-application.h"
 #include "ns3/ipv4.h"
@@ -57,6 +58,7 @@ ScenarioRouters::ScenarioRouters(const ferrocc::scenario::Cell& cell,
                                  const ferrocc::scenario::RunSpec& spec,
                                  const ScenarioNetwork& network,
                                  uint32_t replicas)
+    : m_replicas(replicas)
 {
     const auto routers = cell.routers();
     const auto count = static_cast<uint32_t>(routers.size());
@@ -75,12 +77,21 @@ ScenarioRouters::ScenarioRouters(const ferrocc::scenario::Cell& cell,
             {
                 hops++;
             }
-            AddCache(spec, network, i, hops, replicas + static_cast<int64_t>(m_caches.size()));
+            Cache cache{};
+            cache.name = network.GetRouterName(i);
+            cache.router = i;
+            cache.cost = ScenarioReplicas::ToCost(network.GetDelayNs(i));
+            const std::string placement(spec.cache_placement);
+            AddCache(spec, network, network.GetRouter(i), cache, placement, hops);
         }
         if (routers[i].icn && binds)
         {
             AddBinding(spec, network, i);
         }
+    }
+    if (network.GetOffPathCache())
+    {
+        AddOffPathCache(cell, spec, network);
     }
 }
 
@@ -89,14 +100,14 @@ ScenarioRouters::~ScenarioRouters() = default;
 void
 ScenarioRouters::AddCache(const ferrocc::scenario::RunSpec& spec,
                           const ScenarioNetwork& network,
-                          uint32_t router,
-                          uint32_t firstHops,
-                          int64_t stream)
+                          Ptr<Node> node,
+                          Cache cache,
+                          const std::string& placement,
+                          uint32_t firstHops)
 {
-    const Ptr<Node> node = network.GetRouter(router);
-    const uint16_t cost = ScenarioReplicas::ToCost(network.GetDelayNs(router));
+    const auto stream = m_replicas + static_cast<int64_t>(m_caches.size());
     const auto replica = ScenarioReplicas::MakeApplication(spec,
-                                                           cost,
+                                                           cache.cost,
                                                            network.GetNameServerAddress(),
                                                            STREAM_REPLICAS + stream);
     node->AddApplication(replica);
@@ -104,21 +115,53 @@ ScenarioRouters::AddCache(const ferrocc::scenario::RunSpec& spec,
     assembler->SetAttribute("CapacityBytes", UintegerValue(spec.cache_capacity_bytes));
     assembler->SetAttribute("CapacityNdcs", UintegerValue(spec.cache_capacity_ndcs));
     assembler->SetAttribute("Policy", StringValue(std::string(spec.cache_policy)));
-    assembler->SetAttribute("Placement", StringValue(std::string(spec.cache_placement)));
+    assembler->SetAttribute("Placement", StringValue(placement));
     assembler->SetAttribute("Probability", DoubleValue(spec.cache_probability));
     assembler->SetAttribute("FirstHops", UintegerValue(firstHops));
     assembler->SetAttribute("AssemblyMemory", UintegerValue(spec.cache_assembly_bytes));
     assembler->SetAttribute("AssemblyTimeout", ToTime(spec.cache_timeout_ns));
     assembler->SetAttribute("Verify", BooleanValue(spec.verify));
     assembler->SetReplica(replica);
-    assembler->AssignStreams(STREAM_ROUTERS + 2 * static_cast<int64_t>(router));
+    assembler->AssignStreams(STREAM_ROUTERS + 4 * static_cast<int64_t>(cache.router));
     node->AddApplication(assembler);
-    m_caches.push_back({network.GetRouterName(router),
-                        router,
-                        FirstAddress(*node),
-                        cost,
-                        replica,
-                        assembler});
+    cache.address = FirstAddress(*node);
+    cache.replica = replica;
+    cache.assembler = assembler;
+    m_caches.push_back(cache);
+}
+
+void
+ScenarioRouters::AddOffPathCache(const ferrocc::scenario::Cell& cell,
+                                 const ferrocc::scenario::RunSpec& spec,
+                                 const ScenarioNetwork& network)
+{
+    const Ptr<Node> node = network.GetOffPathCache();
+    const uint64_t before = network.GetDelayNs(spec.off_path_router);
+    Cache cache{};
+    cache.name = ScenarioNetwork::OFF_PATH_NAME;
+    cache.router = network.GetNRouters();
+    cache.cost = ScenarioReplicas::ToCost(before + network.GetDelayNs(1));
+    AddCache(spec, network, node, cache, "lce", 1);
+
+    auto fetcher = CreateObject<IcnOffPathCacheApplication>();
+    const bool isChance = spec.cache_placement == "probabilistic";
+    fetcher->SetAttribute("NameServer", AddressValue(network.GetNameServerAddress()));
+    fetcher->SetAttribute("Placement", StringValue(isChance ? "probabilistic" : "lce"));
+    fetcher->SetAttribute("Probability", DoubleValue(spec.cache_probability));
+    fetcher->SetAttribute("NameTimeout", ToTime(spec.names_timeout_ns));
+    fetcher->SetAttribute("NameTries", UintegerValue(spec.names_tries));
+    fetcher->SetAttribute("Verify", BooleanValue(spec.verify));
+    for (const auto& flow : cell.flows())
+    {
+        if (flow.transport == "icn")
+        {
+            fetcher->SetAttribute("Controller", StringValue(std::string(flow.controller)));
+            break;
+        }
+    }
+    fetcher->SetCache(m_caches.back().assembler);
+    fetcher->AssignStreams(STREAM_ROUTERS + 4 * static_cast<int64_t>(cache.router) + 1);
+    node->AddApplication(fetcher);
 }
 
 void
@@ -131,7 +174,7 @@ ScenarioRouters::AddBinding(const ferrocc::scenario::RunSpec& spec,
     binding->SetAttribute("Mode", StringValue(std::string(spec.names_binding)));
     binding->SetAttribute("NameTimeout", ToTime(spec.names_timeout_ns));
     binding->SetAttribute("NameTries", UintegerValue(spec.names_tries));
-    binding->AssignStreams(STREAM_ROUTERS + 2 * static_cast<int64_t>(router) + 1);
+    binding->AssignStreams(STREAM_ROUTERS + 4 * static_cast<int64_t>(router) + 1);
     network.GetRouter(router)->AddApplication(binding);
     m_bindings.push_back({router, binding});
 }

@@ -32,13 +32,14 @@ namespace ns3
 class IcnBindingApplication;
 class IcnReplicaApplication;
 class IcnRouterCacheApplication;
+class Node;
 class ScenarioNetwork;
 
 /**
  * @ingroup ferrocc
  *
- * What the ICN routers of a scenario do beside forwarding: they keep the NDCs that pass, serve them,
- * and bind names to addresses.
+ * What the ICN routers of a scenario do beside forwarding: they keep the NDCs that pass, serve
+ * them, and bind names to addresses.
  */
 class ScenarioRouters
 {
@@ -69,12 +70,12 @@ class ScenarioRouters
     /// A router's cache.
     struct Cache
     {
-        std::string name;                          //!< The router's name.
-        uint32_t router;                           //!< Its number.
-        Address address;                           //!< Its address.
-        uint16_t cost;                             //!< The cost that it registers.
-        Ptr<IcnReplicaApplication> replica;        //!< What serves.
-        Ptr<IcnRouterCacheApplication> assembler;  //!< What keeps.
+        std::string name;                         //!< The router's name.
+        uint32_t router;                          //!< Its number.
+        Address address;                          //!< Its address.
+        uint16_t cost;                            //!< The cost that it registers.
+        Ptr<IcnReplicaApplication> replica;       //!< What serves.
+        Ptr<IcnRouterCacheApplication> assembler; //!< What keeps.
     };
 
     /**
@@ -112,19 +113,32 @@ class ScenarioRouters
     };
 
     /**
-     * Makes a router a cache.
+     * Makes a node a cache.
      *
      * @param spec What to run.
      * @param network The network.
-     * @param router The router's number.
+     * @param node The node.
+     * @param cache Its name, number and cost; the rest is filled in.
+     * @param placement Which NDCs it keeps.
      * @param firstHops How many hops a DATA packet has made that comes from the next source.
-     * @param stream Its stream of random numbers.
      */
     void AddCache(const ferrocc::scenario::RunSpec& spec,
                   const ScenarioNetwork& network,
-                  uint32_t router,
-                  uint32_t firstHops,
-                  int64_t stream);
+                  Ptr<Node> node,
+                  Cache cache,
+                  const std::string& placement,
+                  uint32_t firstHops);
+
+    /**
+     * Adds the off-path cache.
+     *
+     * @param cell The scenario.
+     * @param spec What to run.
+     * @param network The network.
+     */
+    void AddOffPathCache(const ferrocc::scenario::Cell& cell,
+                         const ferrocc::scenario::RunSpec& spec,
+                         const ScenarioNetwork& network);
 
     /**
      * Lets a router bind names.
@@ -137,6 +151,7 @@ class ScenarioRouters
                     const ScenarioNetwork& network,
                     uint32_t router);
 
+    uint32_t m_replicas;             //!< How many replica nodes there are.
     std::vector<Cache> m_caches;     //!< The caches.
     std::vector<Binding> m_bindings; //!< What binds names.
 };

@@ -22,7 +22,7 @@ constexpr int64_t STREAM_JITTER = 1;
 constexpr int64_t STREAM_LINKS = 1000;
 /// One for each replica's registrations.
 constexpr int64_t STREAM_REPLICAS = 500'000;
-/// Two for each router: its cache's and its binding's.
+/// Four for each router and the off-path cache: the cache's, and the binding's or the fetches'.
 constexpr int64_t STREAM_ROUTERS = 700'000;
 /// One for each session, numbered as the controllers below and far behind them.
 constexpr int64_t STREAM_SESSIONS = 1'000'000'000'000;

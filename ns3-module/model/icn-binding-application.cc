@@ -238,8 +238,7 @@ IcnBindingApplication::Listen(bool on)
         on ? ipv4->TraceConnectWithoutContext("UnicastForward", forwarded)
            : ipv4->TraceDisconnectWithoutContext("UnicastForward", forwarded);
         const auto routing = DynamicCast<Ipv4HashedRouting>(ipv4->GetRoutingProtocol());
-        NS_ABORT_MSG_IF(path && on && !routing,
-                        "binding on the path needs Ipv4HashedRouting");
+        NS_ABORT_MSG_IF(path && on && !routing, "binding on the path needs Ipv4HashedRouting");
         if (path && routing) // When the node is disposed of, routing may have gone before.
         {
             routing->SetInterceptor(on ? MakeCallback(&IcnBindingApplication::Intercept, this)
@@ -252,8 +251,7 @@ IcnBindingApplication::Listen(bool on)
         on ? ipv6->TraceConnectWithoutContext("UnicastForward", forwarded)
            : ipv6->TraceDisconnectWithoutContext("UnicastForward", forwarded);
         const auto routing = DynamicCast<Ipv6HashedRouting>(ipv6->GetRoutingProtocol());
-        NS_ABORT_MSG_IF(path && on && !routing,
-                        "binding on the path needs Ipv6HashedRouting");
+        NS_ABORT_MSG_IF(path && on && !routing, "binding on the path needs Ipv6HashedRouting");
         if (path && routing) // When the node is disposed of, routing may have gone before.
         {
             routing->SetInterceptor(on ? MakeCallback(&IcnBindingApplication::Intercept6, this)
@@ -422,11 +420,10 @@ IcnBindingApplication::GetDeviceTowards(const Address& destination) const
     {
         Ipv4Header header;
         header.SetDestination(Ipv4Address::ConvertFrom(destination));
-        const auto route = GetNode()->GetObject<Ipv4>()->GetRoutingProtocol()->RouteOutput(
-            nullptr,
-            header,
-            nullptr,
-            error);
+        const auto route = GetNode()->GetObject<Ipv4>()->GetRoutingProtocol()->RouteOutput(nullptr,
+                                                                                           header,
+                                                                                           nullptr,
+                                                                                           error);
         return route ? route->GetOutputDevice() : nullptr;
     }
     Ipv6Header header;

@@ -40,9 +40,9 @@ class Packet;
  *
  * Late binding in an ICN router. Receivers send REQs to the address of their edge router, which
  * asks the name server where the NDC is, chooses the nearest source, and sends the REQ on with only
- * its destination address changed; DATA comes back to the receiver directly. REQs wait in the router
- * while it asks, as many as the attribute MaxHeld says. What cannot be bound is answered by an empty
- * DATA packet that says why.
+ * its destination address changed; DATA comes back to the receiver directly. REQs wait in the
+ * router while it asks, as many as the attribute MaxHeld says. What cannot be bound is answered by
+ * an empty DATA packet that says why.
  *
  * With the attribute Mode "path" the router also looks at REQs that it forwards: it serves them
  * itself if it holds the NDC, and changes their destination if that is gone or there is a nearer
@@ -193,9 +193,7 @@ class IcnBindingApplication : public Application
      * @param device Where it came from.
      * @return Whether it is not to be forwarded, because it has been dealt with.
      */
-    bool Intercept(Ptr<const Packet> packet,
-                   const Ipv4Header& header,
-                   Ptr<const NetDevice> device);
+    bool Intercept(Ptr<const Packet> packet, const Ipv4Header& header, Ptr<const NetDevice> device);
 
     /**
      * An IPv6 packet is to be forwarded.

@@ -121,8 +121,7 @@ IcnL4Protocol::NotifyRequest(const IcnHeader& header)
 bool
 IcnL4Protocol::ServeInstead(const IcnHeader& header, const Address& source)
 {
-    if (!Serves(header.GetDestination()) ||
-        m_replica->GetState() != IcnReplicaApplication::SERVING)
+    if (!Serves(header.GetDestination()) || m_replica->GetState() != IcnReplicaApplication::SERVING)
     {
         return false;
     }

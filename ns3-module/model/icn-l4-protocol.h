@@ -202,9 +202,9 @@ class IcnL4Protocol : public IpL4Protocol
     IcnBindingApplication* m_binding;  //!< What binds other REQs, or null.
     uint32_t m_devices;                //!< Device EIDs allocated so far.
 
-    TracedCallback<Ptr<const Packet>> m_dropTrace;    //!< Packets that were for nobody.
+    TracedCallback<Ptr<const Packet>> m_dropTrace;          //!< Packets that were for nobody.
     TracedCallback<Ptr<const Packet>, uint8_t> m_dataTrace; //!< DATA for receivers here.
-    TracedCallback<const IcnHeader&> m_requestTrace;  //!< REQs that end here or are bound.
+    TracedCallback<const IcnHeader&> m_requestTrace;        //!< REQs that end here or are bound.
 };
 
 } // namespace ns3

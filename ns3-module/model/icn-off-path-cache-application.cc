@@ -47,11 +47,12 @@ IcnOffPathCacheApplication::GetTypeId()
                           AddressValue(),
                           MakeAddressAccessor(&IcnOffPathCacheApplication::m_nameServer),
                           MakeAddressChecker())
-            .AddAttribute("Placement",
-                          "Which announced NDCs are fetched: lce (all), probabilistic or lcd (none)",
-                          StringValue("lce"),
-                          MakeStringAccessor(&IcnOffPathCacheApplication::m_placement),
-                          MakeStringChecker())
+            .AddAttribute(
+                "Placement",
+                "Which announced NDCs are fetched: lce (all), probabilistic or lcd (none)",
+                StringValue("lce"),
+                MakeStringAccessor(&IcnOffPathCacheApplication::m_placement),
+                MakeStringChecker())
             .AddAttribute("Probability",
                           "Probability of a fetch under the placement probabilistic",
                           DoubleValue(0.5),

@@ -163,8 +163,8 @@ class IcnReceiver : public Object
     uint64_t GetMalformed() const;
 
     /**
-     * @return Changes so far of the address that DATA comes from: another source serves, or the same
-     *         one at another address.
+     * @return Changes so far of the address that DATA comes from: another source serves, or the
+     * same one at another address.
      */
     uint64_t GetSourceChanges() const;
 

@@ -317,9 +317,7 @@ IcnReplicaApplication::OnRequest(const IcnHeader& header,
 }
 
 void
-IcnReplicaApplication::Answer(const IcnHeader& header,
-                              const Address& source,
-                              const Address& local)
+IcnReplicaApplication::Answer(const IcnHeader& header, const Address& source, const Address& local)
 {
     NS_LOG_FUNCTION(this << header << source);
     if (m_state == FAILED || !m_protocol)

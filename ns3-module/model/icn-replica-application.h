@@ -109,8 +109,8 @@ class IcnReplicaApplication : public Application
      */
     void Forget(const IcnEid& ndc);
 
-    /// Tells that the node has another address: its NDCs are registered with that one. The entries of
-    /// the old address expire.
+    /// Tells that the node has another address: its NDCs are registered with that one. The entries
+    /// of the old address expire.
     void NotifyAddressChange();
 
     /**
@@ -240,10 +240,7 @@ class IcnReplicaApplication : public Application
      * @param dscp Its DS codepoint.
      * @param local The address to send from.
      */
-    void Depart(Ptr<Packet> packet,
-                  const Address& destination,
-                  uint8_t dscp,
-                  const Address& local);
+    void Depart(Ptr<Packet> packet, const Address& destination, uint8_t dscp, const Address& local);
 
     /// Registers all NDCs, if there is a name server.
     void RegisterAll();

@@ -37,8 +37,8 @@ class Packet;
  * @ingroup ferrocc
  *
  * A router's cache: puts the DATA packets that the router forwards together, decides whether a copy
- * is kept, and hands what is complete (and, with the attribute Verify, whose hash is its EID) to the
- * replica application on the same node, which registers and serves it; takes from it what is
+ * is kept, and hands what is complete (and, with the attribute Verify, whose hash is its EID) to
+ * the replica application on the same node, which registers and serves it; takes from it what is
  * evicted. Counts transfers: a hit is one that the router serves, a miss one that it sees another
  * source serve. The node needs an IcnL4Protocol.
  */

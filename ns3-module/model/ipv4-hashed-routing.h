@@ -29,10 +29,10 @@ namespace ns3
 class Ipv4HashedRouting : public Ipv4RoutingProtocol
 {
   public:
-    /// What sees packets before they are forwarded: it gets the packet, its header and the device that
-    /// it came from, and says whether it has dealt with the packet, which is then not forwarded.
-    using Interceptor =
-        Callback<bool, Ptr<const Packet>, const Ipv4Header&, Ptr<const NetDevice>>;
+    /// What sees packets before they are forwarded: it gets the packet, its header and the device
+    /// that it came from, and says whether it has dealt with the packet, which is then not
+    /// forwarded.
+    using Interceptor = Callback<bool, Ptr<const Packet>, const Ipv4Header&, Ptr<const NetDevice>>;
 
     /**
      * Get the type ID.

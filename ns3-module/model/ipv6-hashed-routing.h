@@ -27,10 +27,10 @@ namespace ns3
 class Ipv6HashedRouting : public Ipv6RoutingProtocol
 {
   public:
-    /// What sees packets before they are forwarded: it gets the packet, its header and the device that
-    /// it came from, and says whether it has dealt with the packet, which is then not forwarded.
-    using Interceptor =
-        Callback<bool, Ptr<const Packet>, const Ipv6Header&, Ptr<const NetDevice>>;
+    /// What sees packets before they are forwarded: it gets the packet, its header and the device
+    /// that it came from, and says whether it has dealt with the packet, which is then not
+    /// forwarded.
+    using Interceptor = Callback<bool, Ptr<const Packet>, const Ipv6Header&, Ptr<const NetDevice>>;
 
     /**
      * Get the type ID.
@@ -125,8 +125,8 @@ class Ipv6HashedRouting : public Ipv6RoutingProtocol
      */
     Ptr<Ipv6Route> Lookup(Ipv6Address destination) const;
 
-    Interceptor m_interceptor;                             //!< See SetInterceptor.
-    Ptr<Ipv6> m_ipv6;                                                          //!< The node's IPv6.
+    Interceptor m_interceptor; //!< See SetInterceptor.
+    Ptr<Ipv6> m_ipv6;          //!< The node's IPv6.
     std::unordered_map<Ipv6Address, Ptr<Ipv6Route>, Ipv6AddressHash> m_routes; //!< Host routes.
     Ptr<Ipv6Route> m_default;                                 //!< Default route or null.
     std::unordered_set<Ipv6Address, Ipv6AddressHash> m_local; //!< The node's own addresses.

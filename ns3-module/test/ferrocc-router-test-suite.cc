@@ -4,6 +4,7 @@
 #include "ns3/double.h"
 #include "ns3/icn-binding-application.h"
 #include "ns3/icn-name-server-application.h"
+#include "ns3/icn-off-path-cache-application.h"
 #include "ns3/icn-receiver.h"
 #include "ns3/icn-replica-application.h"
 #include "ns3/icn-router-cache-application.h"
@@ -60,13 +61,15 @@ struct Line
         Time lifetime{Seconds(1)};           //!< The lifetime of lists in R1.
         bool second{false};                  //!< Whether there is another server, at R2.
         Time secondStart{MilliSeconds(0)};   //!< When it starts.
+        bool offPath{false};                 //!< Whether there is an off-path cache at R2.
+        std::string offPathPlacement{"lce"}; //!< Its placement.
         double loss{0};                      //!< Loss on each router link, both directions.
     };
 
     /// A receiver.
     struct Client
     {
-        RouterLine::Host host;    //!< Its host.
+        RouterLine::Host host;     //!< Its host.
         Ptr<IcnReceiver> receiver; //!< It.
         Ptr<IcnSession> session;   //!< Its session.
         Time failedAt;             //!< When it failed.
@@ -93,12 +96,15 @@ struct Line
         }
         for (uint32_t i = 0; i < line.GetNRouters(); i++)
         {
-            const bool isPlain =
-                std::count(setting.plain.begin(), setting.plain.end(), i) > 0;
+            const bool isPlain = std::count(setting.plain.begin(), setting.plain.end(), i) > 0;
             if (!isPlain)
             {
                 AddRouter(setting, i);
             }
+        }
+        if (setting.offPath)
+        {
+            AddOffPathCache(setting);
         }
         for (uint32_t i = 0; i < setting.receivers; i++)
         {
@@ -189,6 +195,33 @@ struct Line
     }
 
     /**
+     * Adds a cache beside the path.
+     *
+     * @param setting What the network is like.
+     */
+    void AddOffPathCache(const Setting& setting)
+    {
+        LinkSpec access;
+        access.delay = MilliSeconds(1);
+        const Ptr<Node> node = line.AddHost(1, access).node;
+        auto replica = CreateObject<IcnReplicaApplication>();
+        replica->SetAttribute("NameServer", AddressValue(nameServerAddress));
+        replica->SetAttribute("Cost", UintegerValue(12));
+        node->AddApplication(replica);
+        offPathCache = CreateObject<IcnRouterCacheApplication>();
+        offPathCache->SetAttribute("Verify", BooleanValue(true));
+        offPathCache->SetReplica(replica);
+        node->AddApplication(offPathCache);
+        offPath = CreateObject<IcnOffPathCacheApplication>();
+        offPath->SetAttribute("NameServer", AddressValue(nameServerAddress));
+        offPath->SetAttribute("Verify", BooleanValue(true));
+        offPath->SetAttribute("Placement", StringValue(setting.offPathPlacement));
+        offPath->SetCache(offPathCache);
+        offPath->AssignStreams(850);
+        node->AddApplication(offPath);
+    }
+
+    /**
      * Adds a receiver at R1.
      *
      * @param number Its number.
@@ -258,17 +291,19 @@ struct Line
         Simulator::Destroy();
     }
 
-    RouterLine line;                                       //!< The network.
-    Ptr<IcnNameServerApplication> nameServer;              //!< The name server.
-    Address nameServerAddress;                             //!< Its address.
-    Ptr<IcnReplicaApplication> server;                     //!< The server at R3.
-    Ptr<IcnReplicaApplication> second;                     //!< The one at R2, or null.
-    std::vector<RouterLine::Host> serverHosts;             //!< Their hosts.
-    std::vector<Client> clients;                           //!< The receivers.
-    std::vector<Address> edges;                            //!< Their edge routers.
-    std::array<Ptr<IcnBindingApplication>, 3> bindings{};  //!< Binding in the routers.
+    RouterLine line;                                        //!< The network.
+    Ptr<IcnNameServerApplication> nameServer;               //!< The name server.
+    Address nameServerAddress;                              //!< Its address.
+    Ptr<IcnReplicaApplication> server;                      //!< The server at R3.
+    Ptr<IcnReplicaApplication> second;                      //!< The one at R2, or null.
+    std::vector<RouterLine::Host> serverHosts;              //!< Their hosts.
+    std::vector<Client> clients;                            //!< The receivers.
+    std::vector<Address> edges;                             //!< Their edge routers.
+    std::array<Ptr<IcnBindingApplication>, 3> bindings{};   //!< Binding in the routers.
     std::array<Ptr<IcnRouterCacheApplication>, 3> caches{}; //!< The routers' caches.
-    IcnEid ndc;                                            //!< The NDC.
+    Ptr<IcnRouterCacheApplication> offPathCache;            //!< The cache beside the path, or null.
+    Ptr<IcnOffPathCacheApplication> offPath;                //!< What fills it, or null.
+    IcnEid ndc;                                             //!< The NDC.
 };
 
 } // namespace
@@ -287,21 +322,21 @@ class LineTestCase : public TestCase
     /// What a router's cache has counted; -1 for whatever.
     struct Counts
     {
-        uint32_t router;         //!< The router's number.
-        int64_t hits{-1};        //!< Transfers that it served.
-        int64_t misses{-1};      //!< Transfers that others served.
-        int64_t assembled{-1};   //!< NDCs that became complete.
-        int64_t abandoned{-1};   //!< NDCs that were given up.
-        int64_t evictions{-1};   //!< NDCs that were evicted.
-        int64_t tooLarge{-1};    //!< Transfers of an NDC that is too large.
+        uint32_t router;       //!< The router's number.
+        int64_t hits{-1};      //!< Transfers that it served.
+        int64_t misses{-1};    //!< Transfers that others served.
+        int64_t assembled{-1}; //!< NDCs that became complete.
+        int64_t abandoned{-1}; //!< NDCs that were given up.
+        int64_t evictions{-1}; //!< NDCs that were evicted.
+        int64_t tooLarge{-1};  //!< Transfers of an NDC that is too large.
     };
 
     /// What comes of it.
     struct Outcome
     {
-        std::vector<std::string> failures;     //!< Per receiver; empty: its content is whole.
-        std::vector<uint64_t> changes;         //!< Per receiver: how often its source changed.
-        std::vector<Counts> caches;            //!< What caches have counted.
+        std::vector<std::string> failures;          //!< Per receiver; empty: its content is whole.
+        std::vector<uint64_t> changes;              //!< Per receiver: how often its source changed.
+        std::vector<Counts> caches;                 //!< What caches have counted.
         std::function<void(Line&, TestCase&)> more; //!< Further checks, or none.
     };
 
@@ -401,6 +436,9 @@ class FerroccRouterTestSuite : public TestSuite
     /// Adds the tests of caches.
     void AddCacheTests();
 
+    /// Adds the tests of the cache beside the path.
+    void AddOffPathTests();
+
     /// Adds the tests of binding.
     void AddBindingTests();
 
@@ -423,8 +461,7 @@ class FerroccRouterTestSuite : public TestSuite
         AddTestCase(new LineTestCase(name, setting, prepare, outcome), compat::QuickTest());
         Line::Setting ipv6 = setting;
         ipv6.ipv6 = true;
-        AddTestCase(new LineTestCase(name + ", IPv6", ipv6, prepare, outcome),
-                    compat::QuickTest());
+        AddTestCase(new LineTestCase(name + ", IPv6", ipv6, prepare, outcome), compat::QuickTest());
     }
 };
 
@@ -466,6 +503,7 @@ FerroccRouterTestSuite::FerroccRouterTestSuite()
     : TestSuite("ferrocc-router", Type::UNIT)
 {
     AddCacheTests();
+    AddOffPathTests();
     AddBindingTests();
     AddMobilityTests();
 }
@@ -480,7 +518,10 @@ FerroccRouterTestSuite::AddCacheTests()
     Line::Setting all;
     all.caches = {0, 1, 2};
 
-    Add("two receivers at once make one copy", edge, Both(0.5, 0.51), {{"", ""}, {0, 0}, {{0, 0, 2, 1, 0}}});
+    Add("two receivers at once make one copy",
+        edge,
+        Both(0.5, 0.51),
+        {{"", ""}, {0, 0}, {{0, 0, 2, 1, 0}}});
     Add("the edge router serves the second receiver",
         edge,
         And(Both(0.5, 5), 4, [](Line& w) { w.server->Fail(); }),
@@ -491,10 +532,13 @@ FerroccRouterTestSuite::AddCacheTests()
         {{"", ""}, {0, 0}, {{1, 1, 1, 1, 0}}});
     Line::Setting lossy = all;
     lossy.loss = 0.02;
-    Add("copies everywhere, under loss", lossy, Both(0.5, 8), {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {1, 0, 1, 1}, {2, 0, 1, 1}}});
+    Add("copies everywhere, under loss",
+        lossy,
+        Both(0.5, 8),
+        {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {1, 0, 1, 1}, {2, 0, 1, 1}}});
     Add("eviction in mid-transfer at the edge",
         edge,
-        And(Both(0.5, 5), 5.05, [](Line& w) { w.caches[0]->EvictAll(); }),
+        And(Both(0.5, 5), 5.007, [](Line& w) { w.caches[0]->EvictAll(); }),
         {{"", ""}, {0, 1}, {{0, 1, 1, -1, -1, 1}}});
     Add("eviction in mid-transfer in the middle",
         middle,
@@ -520,8 +564,12 @@ FerroccRouterTestSuite::AddCacheTests()
     Add("the router that serves restarts",
         middle,
         And(Both(0.5, 5), 5.1, restart(1)),
-        {{"", ""}, {0, 1}, {{1, 1, 1}}});
-    Add("the edge router restarts", edge, And(Both(0.5, 5), 0.7, restart(0)), {{"", ""}, {0, 0}, {}});
+        {{"", ""}, {0, 1}, {{1, 1, -1}}});
+    // The rest of the first transfer and the second one make a copy, which then serves the latter.
+    Add("the edge router restarts",
+        edge,
+        And(Both(0.5, 5), 0.7, restart(0)),
+        {{"", ""}, {0, 1}, {}});
 
     Line::Setting down = all;
     down.placement = "lcd";
@@ -534,24 +582,58 @@ FerroccRouterTestSuite::AddCacheTests()
                 w.Start(i, 0.5 + 5 * i);
             }
         },
-        {{"", "", "", ""},
-         {0, 0, 0, 0},
-         {{0, 1, 3, 1}, {1, 1, 2, 1}, {2, 1, 1, 1}}});
+        {{"", "", "", ""}, {0, 0, 0, 0}, {{0, 1, 3, 1}, {1, 1, 2, 1}, {2, 1, 1, 1}}});
     Line::Setting never = all;
     never.placement = "probabilistic";
     never.probability = 0;
-    Add("no copies at probability 0", never, Both(0.5, 5), {{"", ""}, {0, 0}, {{0, 0, 2, 0}, {1, 0, 2, 0}, {2, 0, 2, 0}}});
+    Add("no copies at probability 0",
+        never,
+        Both(0.5, 5),
+        {{"", ""}, {0, 0}, {{0, 0, 2, 0}, {1, 0, 2, 0}, {2, 0, 2, 0}}});
     Line::Setting always = never;
     always.probability = 1;
-    Add("copies everywhere at probability 1", always, Both(0.5, 5), {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {1, 0, 1, 1}, {2, 0, 1, 1}}});
+    Add("copies everywhere at probability 1",
+        always,
+        Both(0.5, 5),
+        {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {1, 0, 1, 1}, {2, 0, 1, 1}}});
     Line::Setting mixed = all;
     mixed.plain = {1};
     mixed.caches = {0, 2};
-    Add("a plain IP router in between", mixed, Both(0.5, 5), {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {2, 0, 1, 1}}});
+    Add("a plain IP router in between",
+        mixed,
+        Both(0.5, 5),
+        {{"", ""}, {0, 0}, {{0, 1, 1, 1}, {2, 0, 1, 1}}});
     Add("a preloaded NDC is a hit",
         edge,
         And(Both(1, 2), 0.5, [](Line& w) { w.caches[0]->Preload(w.ndc, SIZE, SEED); }),
         {{"", ""}, {0, 0}, {{0, 2, 0, 0}}});
+}
+
+void
+FerroccRouterTestSuite::AddOffPathTests()
+{
+    Line::Setting setting;
+    setting.offPath = true;
+    const auto counted = [](uint64_t fetched, uint64_t declined, uint64_t hits) {
+        return [fetched, declined, hits](Line& w, TestCase&) {
+            const auto& app = *w.offPath;
+            NS_ABORT_MSG_UNLESS(
+                app.GetAnnounced() == 1 && app.GetFailed() == 0 && app.GetFetched() == fetched &&
+                    app.GetDeclined() == declined && w.offPathCache->GetHits() == hits,
+                "announced " << app.GetAnnounced() << ", fetched " << app.GetFetched()
+                             << ", failed " << app.GetFailed() << ", declined " << app.GetDeclined()
+                             << ", hits " << w.offPathCache->GetHits());
+        };
+    };
+    Add("a cache beside the path fetches what is announced and serves it",
+        setting,
+        And(Both(0.5, 6), 5, [](Line& w) { w.server->Fail(); }),
+        {{"", ""}, {0, 0}, {}, counted(1, 0, 1)});
+    setting.offPathPlacement = "lcd";
+    Add("a cache beside the path is nobody's first router",
+        setting,
+        Both(0.5, 6),
+        {{"", ""}, {0, 0}, {}, counted(0, 1, 0)});
 }
 
 void

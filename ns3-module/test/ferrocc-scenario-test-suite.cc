@@ -187,6 +187,65 @@ FlowsTestCase::DoRun()
 /**
  * @ingroup ferrocc
  *
+ * Three routers in a line: one of them restarts, a client moves, and real content arrives whole.
+ */
+class LineTestCase : public TestCase
+{
+  public:
+    /**
+     * @param ip The version of IP.
+     * @param binding Who binds names.
+     */
+    LineTestCase(const std::string& ip, const std::string& binding)
+        : TestCase(ip + ": a line of routers, names bound by " + binding),
+          m_ip(ip),
+          m_binding(binding)
+    {
+    }
+
+  private:
+    void DoRun() override;
+
+    std::string m_ip;      //!< The version of IP.
+    std::string m_binding; //!< Who binds names.
+};
+
+void
+LineTestCase::DoRun()
+{
+    const std::string folder = CreateTempDirFilename("out");
+    Capture output(std::cout);
+    const int code = RunScenarioProgram(
+        {"--scenario=smoke/line-restart",
+         "--controller=newreno",
+         "--set=topology.ip=" + m_ip,
+         "--set=names.binding=" + m_binding,
+         "--set=flows[*].size=2 MB",
+         "--set=flows[1].start=4 s",
+         "--set=faults=[{\"at\": \"0.5 s\", \"kind\": \"router-restart\", \"target\": \"R2\", "
+         "\"outage\": \"300 ms\"}, {\"at\": \"0.3 s\", \"kind\": \"receiver-move\", "
+         "\"target\": \"C1\", \"to\": \"R3\"}]",
+         "--no-progress",
+         "--out=" + folder});
+    NS_TEST_ASSERT_MSG_EQ(code, 0, "exit code");
+    const std::string summary = ReadFile(folder + "/summary.json");
+    const auto count = [&summary](const std::string& what) {
+        uint32_t found = 0;
+        for (auto at = summary.find(what); at != std::string::npos; at = summary.find(what, at + 1))
+        {
+            found++;
+        }
+        return found;
+    };
+    NS_TEST_ASSERT_MSG_EQ(count("\"completed\": true"), 2, "both transfers");
+    NS_TEST_ASSERT_MSG_EQ(count("\"verified\": true"), 2, "both are what their names say");
+    NS_TEST_ASSERT_MSG_EQ(count("\"name\": \"edge\""), 1, "the second link");
+    NS_TEST_ASSERT_MSG_EQ(count("\"name\": \"edge-reverse\""), 1, "its other direction");
+}
+
+/**
+ * @ingroup ferrocc
+ *
  * Bad input: one line, exit code 2.
  */
 class BadInputTestCase : public TestCase
@@ -260,6 +319,13 @@ class FerroccScenarioTestSuite : public TestSuite
         AddTestCase(new RunTestCase, compat::QuickTest());
         AddTestCase(new FlowsTestCase("ipv4"), compat::QuickTest());
         AddTestCase(new FlowsTestCase("ipv6"), compat::QuickTest());
+        for (const char* ip : {"ipv4", "ipv6"})
+        {
+            for (const char* binding : {"receiver", "edge", "path"})
+            {
+                AddTestCase(new LineTestCase(ip, binding), compat::QuickTest());
+            }
+        }
         AddTestCase(new ListTestCase, compat::QuickTest());
         AddTestCase(new BadInputTestCase("scenario", "--scenario=base/topo1", "base/topo-1"),
                     compat::QuickTest());

@@ -228,6 +228,9 @@ impl Binder {
         {
             return (source != destination).then_some(source);
         }
+        if self.entries.get(&ndc).is_none_or(|e| e.expires <= now) {
+            return None; // A new list is on its way.
+        }
         let best = self.choose(now, &ndc, draw)?;
         let cost = |address| {
             let list = &self.entries.get(&ndc)?.list;

@@ -19,7 +19,7 @@ const PACKETS: [u64; 2] = [5_000, 55_000];
 
 /// Nothing, ns-3's CoDel, and ours.
 const DISCS: [&str; 4] = [
-    "",
+    "none",
     "ns3::CoDelQueueDisc",
     "ns3::FerroccCoDelQueueDisc",
     "ns3::FerroccEcdQueueDisc",
