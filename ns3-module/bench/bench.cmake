@@ -1,7 +1,7 @@
 # The programs that `cargo xtask bench` compares the module with. Included by the module's
 # CMakeLists.txt in an ns-3 tree and by the standalone project, after the library ferrocc is defined.
 
-foreach(bench bench-udp-floor bench-tcp)
+foreach(bench bench-aqm bench-udp-floor bench-tcp)
   if(COMMAND build_exec)
     build_exec(
       EXECNAME ${bench}

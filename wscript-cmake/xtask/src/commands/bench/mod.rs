@@ -4,6 +4,7 @@
 //! quarter; wall time is shown beside. Start-up is taken out by measuring two lengths: a cost is the
 //! difference between a long and a short run, divided by what the long one delivered more.
 
+mod aqm;
 mod icn;
 mod measure;
 mod results;
@@ -34,7 +35,7 @@ pub fn run(options: &BenchOptions) -> Result<()> {
         Some(name) => Some(Results::read(&folder, name)?),
         None => None,
     };
-    let targets = [SCENARIOS, transfers::UDP_FLOOR, transfers::TCP];
+    let targets = [SCENARIOS, transfers::UDP_FLOOR, transfers::TCP, aqm::AQM];
     let programs = runner::ensure(&context, &targets, &[Need::Valgrind])?;
     let mut results = Results::new(programs.ns3());
     let bench = Bench {
@@ -42,6 +43,8 @@ pub fn run(options: &BenchOptions) -> Result<()> {
         programs,
         folder: folder.clone(),
     };
+    results.rows.extend(aqm::measure(&bench)?);
+    results.write(&folder, "latest")?;
     for rate_mbps in RATES_MBPS {
         results.rows.extend(transfers::measure(
             &bench,

@@ -147,7 +147,8 @@ pub fn measure(bench: &Bench<'_>, rate_mbps: u32, lengths: Lengths) -> Result<Ve
     Ok(rows)
 }
 
-fn difference(short: Duration, long: Duration) -> f64 {
+/// The seconds that the longer of two runs took more.
+pub fn difference(short: Duration, long: Duration) -> f64 {
     long.as_secs_f64() - short.as_secs_f64()
 }
 
