@@ -396,7 +396,7 @@ mod tests {
 
         /// ACKs of everything outstanding, one for each segment.
         fn round(&mut self) {
-            self.now = self.now + Duration::from_millis(100);
+            self.now += Duration::from_millis(100);
             let end = self.high;
             while self.una < end {
                 self.una += MSS;
@@ -462,7 +462,7 @@ mod tests {
         for expected in [2, 4, 8, 16, 20] {
             // All that the window admits from the first missing byte on is acknowledged.
             let end = s.una + s.window.get();
-            s.now = s.now + Duration::from_millis(100);
+            s.now += Duration::from_millis(100);
             while s.una < end {
                 s.una += MSS;
                 let mut state = s.state();
@@ -521,7 +521,7 @@ mod tests {
         for _ in 0..12 {
             let end = s.high;
             rtt += Duration::from_millis(20);
-            s.now = s.now + rtt;
+            s.now += rtt;
             while s.una < end {
                 s.una += MSS;
                 let mut state = s.state();
@@ -540,7 +540,7 @@ mod tests {
         let mut delivered = (1u64 << 32) - 5 * MSS;
         let mut verdict = s.hooks.verdict();
         for _ in 0..300 {
-            s.now = s.now + Duration::from_millis(10);
+            s.now += Duration::from_millis(10);
             s.una += 10 * MSS;
             s.high = s.una + 100 * MSS;
             delivered += 10 * MSS;
