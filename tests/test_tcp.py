@@ -37,12 +37,15 @@ def test_tcp_and_icn_share_a_link(mixed):
     assert [f["transport"] for f in summary["flows"]] == ["tcp", "tcp", "icn"]
     assert [f["recovery"] for f in summary["flows"]] == ["standard", "standard", None]
     for flow in summary["flows"]:
-        assert flow["completed"] and flow["bytes"] == 2_000_000 and flow["failure"] is None
+        assert flow["completed"]
+        assert flow["bytes"] == 2_000_000
+        assert flow["failure"] is None
         assert flow["rtt_ms"]["min"] >= 30.0
         # One way on an empty path: 15 ms and the transmission times.
         assert 15.0 <= flow["owd_ms"]["min"] < 18.0
     for flow in (ns3, ours):
-        assert flow["marks"] is None and flow["unnecessary_window_cuts"] is None
+        assert flow["marks"] is None
+        assert flow["unnecessary_window_cuts"] is None
         assert flow["retransmissions"] == flow["losses"]
     assert icn["marks"] == 0
     # The same IP packets: 20 B of IP, 20 B of TCP, 1318 B.
@@ -64,8 +67,10 @@ def test_the_time_series_have_rows_of_tcp(mixed):
 def test_every_byte_is_right_in_spite_of_losses_and_reordering(runner, tmp_path):
     runner.run(LOSSY, f"--out={tmp_path / 'out'}")
     for flow in summary_of(tmp_path / "out")["flows"]:
-        assert flow["completed"] and flow["verified"], flow
-        assert flow["losses"] > 5 and flow["window_cuts"] > 0
+        assert flow["completed"], flow
+        assert flow["verified"], flow
+        assert flow["losses"] > 5
+        assert flow["window_cuts"] > 0
 
 
 def test_equal_seeds_give_equal_summaries(runner, tmp_path):
@@ -92,7 +97,8 @@ def test_an_unlimited_flow_fills_the_link(runner, tmp_path, controller):
     assert flow["goodput_mbps"] == pytest.approx(
         20 * summary["links"][0]["utilisation"] * 1318 / 1360, rel=0.02
     )
-    assert not flow["completed"] and flow["fct_s"] is None
+    assert not flow["completed"]
+    assert flow["fct_s"] is None
 
 
 def test_a_flow_that_is_stopped_leaves_the_link(runner, tmp_path):
@@ -104,8 +110,9 @@ def test_a_flow_that_is_stopped_leaves_the_link(runner, tmp_path):
         "--duration=6s",
         f"--out={tmp_path / 'out'}",
     )
-    first, second = summary_of(tmp_path / "out")["flows"]
-    assert first["failure"] == "cancelled" and first["end_s"] == 2.0
+    first, _ = summary_of(tmp_path / "out")["flows"]
+    assert first["failure"] == "cancelled"
+    assert first["end_s"] == 2.0
     series = [r for r in rows(tmp_path / "out" / "flows.csv") if r["flow"] == "2"]
     late = [float(r["goodput_mbps"]) for r in series if 3.0 < float(r["time_s"]) < 6.0]
     # Alone: 20 Mbps x 1318/1360.
@@ -124,7 +131,8 @@ def test_many_flows_of_many_kinds_in_both_directions(runner, tmp_path):
         f"--out={tmp_path / 'out'}",
     )
     flows = summary_of(tmp_path / "out")["flows"]
-    assert len(flows) == 40 and all(f["completed"] for f in flows)
+    assert len(flows) == 40
+    assert all(f["completed"] for f in flows)
     assert flows[0]["controller"] == "ns3::TcpVegas"
 
 
@@ -147,4 +155,5 @@ def test_what_tcp_cannot_do_is_told_in_one_line(runner, tmp_path, option, words)
 
 def test_the_list_tells_of_tcp(runner):
     text = runner("--list").stdout
-    assert "transports:" in text and "ns3::TYPE" in text
+    assert "transports:" in text
+    assert "ns3::TYPE" in text

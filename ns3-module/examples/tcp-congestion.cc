@@ -29,8 +29,8 @@ main(int argc, char* argv[])
     cmd.AddValue("beta", "What ns3::FerroccCubic multiplies its window by at a loss", beta);
     cmd.Parse(argc, argv);
 
-    // All that is special to ferrocc: the congestion control of every TCP socket, by its name, and a
-    // parameter of the controller as an attribute.
+    // All that is special to ferrocc: the congestion control of every TCP socket, by its name, and
+    // a parameter of the controller as an attribute.
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue(controller));
     Config::SetDefault("ns3::FerroccCubic::Beta", DoubleValue(beta));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));

@@ -64,11 +64,8 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
         const auto index = static_cast<uint32_t>(m_flows.size());
         if (flow.transport == "tcp")
         {
-            m_flows.push_back(std::make_unique<ScenarioTcpFlow>(m_environment,
-                                                                flow,
-                                                                m_specs->tcp,
-                                                                index,
-                                                                start));
+            m_flows.push_back(
+                std::make_unique<ScenarioTcpFlow>(m_environment, flow, m_specs->tcp, index, start));
             continue;
         }
         m_flows.push_back(

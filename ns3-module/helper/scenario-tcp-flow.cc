@@ -230,8 +230,8 @@ ScenarioTcpFlow::Stop()
 void
 ScenarioTcpFlow::Write()
 {
-    const uint64_t size = m_spec.size_bytes > 0 ? m_spec.size_bytes
-                                                : std::numeric_limits<uint64_t>::max();
+    const uint64_t size =
+        m_spec.size_bytes > 0 ? m_spec.size_bytes : std::numeric_limits<uint64_t>::max();
     while (m_written < size)
     {
         const auto length =
@@ -241,8 +241,7 @@ ScenarioTcpFlow::Write()
             return;
         }
         const auto bytes = m_impl->meter->content(m_written, length);
-        auto packet = bytes.empty() ? Create<Packet>(length)
-                                    : Create<Packet>(bytes.data(), length);
+        auto packet = bytes.empty() ? Create<Packet>(length) : Create<Packet>(bytes.data(), length);
         if (m_sender->Send(packet, 0) < 0)
         {
             return;
@@ -457,8 +456,7 @@ ScenarioTcpFlow::OnState(const TcpSocketState::TcpCongState_t /* before */,
 {
     const bool reduces = now == TcpSocketState::CA_RECOVERY || now == TcpSocketState::CA_LOSS ||
                          now == TcpSocketState::CA_CWR;
-    m_impl->sender.recovering =
-        now == TcpSocketState::CA_RECOVERY || now == TcpSocketState::CA_CWR;
+    m_impl->sender.recovering = now == TcpSocketState::CA_RECOVERY || now == TcpSocketState::CA_CWR;
     if (reduces && m_progress == Progress::RUNNING)
     {
         m_impl->meter->on_window_cut();

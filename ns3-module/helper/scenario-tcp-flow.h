@@ -105,13 +105,9 @@ class ScenarioTcpFlow : public ScenarioTransfer
     void OnReadable(Ptr<Socket> socket);
     /// The sender sends. @param packet Its payload. @param header Its header. @param socket The
     /// sender.
-    void OnSent(Ptr<const Packet> packet,
-                const TcpHeader& header,
-                Ptr<const TcpSocketBase> socket);
+    void OnSent(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const TcpSocketBase> socket);
     /// The sender receives. @copydetails OnSent
-    void OnAck(Ptr<const Packet> packet,
-               const TcpHeader& header,
-               Ptr<const TcpSocketBase> socket);
+    void OnAck(Ptr<const Packet> packet, const TcpHeader& header, Ptr<const TcpSocketBase> socket);
     /// The receiver receives. @copydetails OnSent
     void OnArrival(Ptr<const Packet> packet,
                    const TcpHeader& header,

@@ -407,8 +407,7 @@ std::string
 FerroccCongestionOps::GetParameter(std::size_t index) const
 {
     const auto& row = Rows()[m_row];
-    return std::string(
-        bridge::parameter(row.name, m_impl->parameters, row.parameters[index].name));
+    return std::string(bridge::parameter(row.name, m_impl->parameters, row.parameters[index].name));
 }
 
 int64_t
@@ -440,9 +439,7 @@ FerroccCongestionOps::IncreaseWindow(Ptr<TcpSocketState> tcb, uint32_t segmentsA
     NS_LOG_FUNCTION(this << tcb << segmentsAcked);
     if (!HasCongControl())
     {
-        Impl::Apply(*this,
-                    tcb,
-                    m_impl->Get(*this, tcb).on_increase(ToState(tcb), segmentsAcked));
+        Impl::Apply(*this, tcb, m_impl->Get(*this, tcb).on_increase(ToState(tcb), segmentsAcked));
     }
 }
 
@@ -458,8 +455,7 @@ FerroccCongestionOps::CongestionStateSet(Ptr<TcpSocketState> tcb,
 }
 
 void
-FerroccCongestionOps::CwndEvent(Ptr<TcpSocketState> tcb,
-                                const TcpSocketState::TcpCAEvent_t event)
+FerroccCongestionOps::CwndEvent(Ptr<TcpSocketState> tcb, const TcpSocketState::TcpCAEvent_t event)
 {
     NS_LOG_FUNCTION(this << tcb << event);
     if (event == TcpSocketState::CA_EVENT_LOSS)
