@@ -42,7 +42,7 @@ pub(crate) mod bridge {
         /// Returns the index of the cache that serves it, or the number of caches if none does.
         fn fetch(self: &mut Replay, ndc: &Eid, size_bytes: u64, draws: &[f64]) -> u32;
         /// What a cache holds, in the order of eviction.
-        unsafe fn contents<'a>(self: &'a mut Replay, cache: u32) -> &'a [Eid];
+        fn contents(self: &mut Replay, cache: u32) -> &[Eid];
     }
 }
 
