@@ -127,8 +127,8 @@ def _paired(table: Table, what: str, where: str) -> list[Measured]:
 
 _REDUCED: Final = (
     "at the default scale each client is measured over 20 NDCs (5 with 20 clients and more), at "
-    "the quick one over 6 (2); only the full scale has the paper's 100 and 20; ten runs but for the "
-    "quick scale",
+    "the quick one over 6 (2); only the full scale has the paper's 100 and 20; ten runs but for "
+    "the quick scale",
     "the 400 NDCs of the warm-up are replayed against the caches without packets, but for the full "
     "scale; study A16 compares both",
 )
