@@ -243,6 +243,8 @@ def moves_and_caches(made, flow, whole=True, ends=5.0, codel=2):
                         {"at": "2.5 s", "kind": "replica-move", "target": "S", "to": "R1"},
                     ]
                     fields["config"] = {"faults": faults}
+                else:
+                    fields["config"] = {"caches": {"timeout": "10 s"}}
                 count = 1 if need.scenario == "ecd-icn/moves" else 6
                 run = made(
                     need.scenario,

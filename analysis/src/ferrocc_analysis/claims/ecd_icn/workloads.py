@@ -61,6 +61,11 @@ def _options(scenario: str, scale: Scale) -> tuple[str, ...]:
     return (*given, _VERIFY) if verified else given
 
 
+def _numbers(scale: Scale) -> tuple[int, ...]:
+    """Ten runs as the paper, but for quick ones."""
+    return numbers(scale if scale is Scale.QUICK else Scale.FULL)
+
+
 def needs_by_count(scale: Scale) -> tuple[Need, ...]:
     """Few clients and many."""
     few = {Scale.QUICK: ("1", "3"), Scale.DEFAULT: ("1", "3", "9")}.get(scale)
@@ -68,7 +73,7 @@ def needs_by_count(scale: Scale) -> tuple[Need, ...]:
     found: tuple[Need, ...] = ()
     for scenario, counts in ((FEW, few), (MANY, many)):
         axes = {AQM: FOUR} | ({COUNT: counts} if counts else {})
-        found += with_literal(scenario, _options(scenario, scale), numbers(scale), axes)
+        found += with_literal(scenario, _options(scenario, scale), _numbers(scale), axes)
     return found
 
 
@@ -76,7 +81,7 @@ def needs_by_alpha(scale: Scale) -> tuple[Need, ...]:
     """Three clients with even and uneven requests."""
     alphas = {Scale.QUICK: ("0.6", "1.3"), Scale.DEFAULT: ("0.6", "0.8", "1.0", "1.3")}.get(scale)
     axes = {AQM: FOUR} | ({_ALPHA: alphas} if alphas else {})
-    return with_literal(ALPHAS, _options(ALPHAS, scale), numbers(scale), axes)
+    return with_literal(ALPHAS, _options(ALPHAS, scale), _numbers(scale), axes)
 
 
 def _by_count(results: Results, metric: str, factor: float = 1.0) -> Table:
@@ -122,7 +127,8 @@ def _paired(table: Table, what: str, where: str) -> list[Measured]:
 
 _REDUCED: Final = (
     "at the default scale each client is measured over 20 NDCs (5 with 20 clients and more), at "
-    "the quick one over 6 (2); only the full scale has the paper's 100 and 20 and ten runs",
+    "the quick one over 6 (2); only the full scale has the paper's 100 and 20; ten runs but for "
+    "the quick scale",
     "the 400 NDCs of the warm-up are replayed against the caches without packets, but for the full "
     "scale; study A16 compares both",
 )
@@ -177,11 +183,10 @@ def _split(table: Table, bound: float = 10.0) -> list[figures.Panel]:
 
 
 def _drawn_by_count(results: Results, metric: str, ylabel: str) -> figures.Figure:
-    panels = [
-        figures.Panel(p.title, p.points, ylabel=ylabel) for p in _split(_by_count(results, metric))
-    ]
+    table = _by_count(results, metric)
+    panels = [figures.Panel(p.title, p.points, ylabel=ylabel) for p in _split(table)]
     runs = [*runs_of(results, FEW), *runs_of(results, MANY)]
-    return figures.curves(panels, "Clients", "", runs)
+    return figures.curves(panels, "Clients", "", runs, ticks=list(table["ecd"]))
 
 
 def _drawn_by_alpha(results: Results, metric: str, ylabel: str) -> figures.Figure:
@@ -355,7 +360,7 @@ def _draw_e9(results: Results) -> Drawn:
     ):
         table = _by_alpha(results, metric)
         panels.append(figures.Panel("", points(table), ylabel=ylabel))
-    figure = figures.curves(panels, "Zipf alpha", "", runs)
+    figure = figures.curves(panels, "Zipf alpha", "", runs, ticks=list(table["ecd"]))
     return [("Delays and the caches' hit ratio by how uneven the requests are.", figure)]
 
 
