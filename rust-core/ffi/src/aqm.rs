@@ -188,6 +188,7 @@ fn info(entry: &Entry) -> AqmInfo {
                     Kind::Integer => (ParameterKind::Integer, Vec::new()),
                     Kind::Flag => (ParameterKind::Flag, Vec::new()),
                     Kind::Choice(names) => (ParameterKind::Choice, names),
+                    Kind::Text => (ParameterKind::Choice, Vec::new()),
                 };
                 ParameterInfo {
                     name: p.name,

@@ -15,6 +15,8 @@ pub enum Kind {
     Flag,
     /// One of these names.
     Choice(Vec<String>),
+    /// A name or a number, which the algorithm reads itself.
+    Text,
 }
 
 /// A parameter.
@@ -62,7 +64,10 @@ pub fn describe(schema: fn(&mut SchemaGenerator) -> Schema, defaults: &Value) ->
 fn kind(default: &Value, schema: &Value, resolved: &Value) -> Kind {
     match default {
         Value::Bool(_) => Kind::Flag,
-        Value::String(_) => Kind::Choice(choices(resolved)),
+        Value::String(_) => match choices(resolved) {
+            names if names.is_empty() => Kind::Text,
+            names => Kind::Choice(names),
+        },
         _ if schema["type"] == "integer" => Kind::Integer,
         _ => Kind::Number,
     }
@@ -102,6 +107,7 @@ mod tests {
                         Kind::Choice(names) => {
                             names.iter().any(|n| Some(n.as_str()) == value.as_str())
                         }
+                        Kind::Text => value.is_string(),
                     };
                 assert!(fits, "{name}.{p}: {parameter:?}");
                 assert!(!parameter.help.is_empty(), "{name}.{p}");
