@@ -136,7 +136,13 @@ fn a_tail_that_is_lost_is_found_by_probes() {
             assert!(stats.tail_probes > 0, "{name}: {stats:?}");
             assert_eq!(stats.timeouts, 0, "{name}");
             let end = flow.completed.expect("completed");
-            assert!(end < ms(200), "{name}: at {end}");
+            // A first window of 2 packets (ecd) needs two round trips more than one of 10.
+            let late = if flow.window.at(ms(1)) < 10.0 {
+                300
+            } else {
+                200
+            };
+            assert!(end < ms(late), "{name}: at {end}");
         },
     );
 }
@@ -214,7 +220,7 @@ fn another_replica_means_starting_over() {
             let name = &flow.controller;
             assert_eq!(
                 flow.window.at(ms(1500)),
-                10.0,
+                flow.window.at(ms(1)),
                 "{name}: window after the restart"
             );
             let end = flow.completed.expect("completed");
