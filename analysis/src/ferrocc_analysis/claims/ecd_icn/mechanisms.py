@@ -362,7 +362,7 @@ _CLIENTS: Final = "{:g} clients"
 def _needs_e12(scale: Scale) -> tuple[Need, ...]:
     quick = scale is Scale.QUICK
     counts = {COUNT: ("6",)} if quick else {}
-    options = ("--duration=20s",) if quick else ()
+    options = {Scale.QUICK: ("--duration=20s",), Scale.DEFAULT: ("--duration=30s",)}.get(scale, ())
     return (
         Need(_MOVES, (), numbers(scale), {AQM: FOUR}),
         Need(_ASSEMBLY, options, numbers(scale), {AQM: FOUR, **counts}),

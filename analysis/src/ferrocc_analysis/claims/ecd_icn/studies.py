@@ -43,15 +43,15 @@ def _clients(run: Run) -> str:
 # A12: links.
 
 _LINKS: Final = "ecd-icn/links"
-#: Options that change one property of the links, by what they are called.
+#: Options that change one property of the links (buffers in packets), by what they are called.
 _CHANGES: Final[Mapping[str, tuple[str, ...]]] = {
     "as chosen": (),
     "10 Mbps": ("--rate=10Mbps",),
     "50 Mbps": ("--rate=50Mbps",),
     "RTprop 20 ms": ("--rtprop=20ms",),
     "RTprop 60 ms": ("--rtprop=60ms",),
-    "100 packets": ("--buffer=100p",),
-    "400 packets": ("--buffer=400p",),
+    "buffer 100": ("--buffer=100p",),
+    "buffer 400": ("--buffer=400p",),
 }
 
 
@@ -99,7 +99,7 @@ def _draw_links(results: Results) -> Drawn:
                 )
                 for k in NAMES
             ],
-            groups=[what.replace(" ", "\n") for what in groups],
+            groups=[what.replace(" ", "\n", 1) for what in groups],
             ylabel=f"{q.label[0].upper()}{q.label[1:]} ({q.unit})",
         )
         for q in (_QUEUE, _LOSS)

@@ -47,7 +47,7 @@ _VERIFY: Final = "--verify"
 #: NDCs that each client is measured over; at the full scale those of the scenario.
 _MEASURED: Final = {
     FEW: {Scale.QUICK: 6, Scale.DEFAULT: 20},
-    MANY: {Scale.QUICK: 2, Scale.DEFAULT: 5},
+    MANY: {Scale.QUICK: 2, Scale.DEFAULT: 4},
     ALPHAS: {Scale.QUICK: 6, Scale.DEFAULT: 20},
 }
 
@@ -126,7 +126,7 @@ def _paired(table: Table, what: str, where: str) -> list[Measured]:
 
 
 _REDUCED: Final = (
-    "at the default scale each client is measured over 20 NDCs (5 with 20 clients and more), at "
+    "at the default scale each client is measured over 20 NDCs (4 with 20 clients and more), at "
     "the quick one over 6 (2); only the full scale has the paper's 100 and 20; ten runs but for "
     "the quick scale",
     "the 400 NDCs of the warm-up are replayed against the caches without packets, but for the full "
