@@ -313,7 +313,7 @@ struct Line
  *
  * A line with something in it that happens, and what must have come of it.
  */
-class LineTestCase : public TestCase
+class RoutersTestCase : public TestCase
 {
   public:
     /// Prepares what happens: starts receivers, too.
@@ -346,10 +346,10 @@ class LineTestCase : public TestCase
      * @param prepare What happens.
      * @param outcome What comes of it.
      */
-    LineTestCase(const std::string& name,
-                 const Line::Setting& setting,
-                 const Prepare& prepare,
-                 const Outcome& outcome)
+    RoutersTestCase(const std::string& name,
+                    const Line::Setting& setting,
+                    const Prepare& prepare,
+                    const Outcome& outcome)
         : TestCase(name),
           m_setting(setting),
           m_prepare(prepare),
@@ -455,13 +455,14 @@ class FerroccRouterTestSuite : public TestSuite
      */
     void Add(const std::string& name,
              const Line::Setting& setting,
-             const LineTestCase::Prepare& prepare,
-             const LineTestCase::Outcome& outcome)
+             const RoutersTestCase::Prepare& prepare,
+             const RoutersTestCase::Outcome& outcome)
     {
-        AddTestCase(new LineTestCase(name, setting, prepare, outcome), compat::QuickTest());
+        AddTestCase(new RoutersTestCase(name, setting, prepare, outcome), compat::QuickTest());
         Line::Setting ipv6 = setting;
         ipv6.ipv6 = true;
-        AddTestCase(new LineTestCase(name + ", IPv6", ipv6, prepare, outcome), compat::QuickTest());
+        AddTestCase(new RoutersTestCase(name + ", IPv6", ipv6, prepare, outcome),
+                    compat::QuickTest());
     }
 };
 
@@ -473,7 +474,7 @@ namespace
  * @param second When the second one does.
  * @return What starts them.
  */
-LineTestCase::Prepare
+RoutersTestCase::Prepare
 Both(double first, double second)
 {
     return [first, second](Line& w) {
@@ -488,8 +489,8 @@ Both(double first, double second)
  * @param what What.
  * @return Both.
  */
-LineTestCase::Prepare
-And(const LineTestCase::Prepare& prepare, double at, const std::function<void(Line&)>& what)
+RoutersTestCase::Prepare
+And(const RoutersTestCase::Prepare& prepare, double at, const std::function<void(Line&)>& what)
 {
     return [prepare, at, what](Line& w) {
         prepare(w);
