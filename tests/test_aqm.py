@@ -41,7 +41,10 @@ def test_the_trace_and_the_summary_tell_the_same(runner, tmp_path, name, reasons
     rows = decisions(out)
     for link in summary["links"]:
         here = [row for row in rows if row["link"] == link["name"]]
-        for verdict, total, by in (("drop", "dropped", "dropped_by"), ("mark", "marked", "marked_by")):
+        for verdict, total, by in (
+            ("drop", "dropped", "dropped_by"),
+            ("mark", "marked", "marked_by"),
+        ):
             assert sum(link[by].values()) == link[total]
             assert Counter(row["reason"] for row in here if row["verdict"] == verdict) == link[by]
     data = summary["links"][0]
@@ -98,7 +101,8 @@ def test_content_from_a_cache_has_no_marks(runner, tmp_path):
         f"--set=topology.bottleneck.aqm={MARK_ALL}",
     )
     first, second = summary["flows"]
-    assert first["completed"] and second["completed"]
+    assert first["completed"]
+    assert second["completed"]
     assert first["marks"] > 100
     assert second["replica"] == "IR1"
     assert second["marks"] == 0

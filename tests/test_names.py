@@ -57,7 +57,9 @@ def test_content_is_exact_when_the_replica_changes(run, ip, number):
     assert flow["unnecessary_retransmissions"] > 0
 
 
-@pytest.mark.parametrize("controller", ["fixed", "newreno", "cubic", "bbr", "copa", "copa-icn", "ecd"])
+@pytest.mark.parametrize(
+    "controller", ["fixed", "newreno", "cubic", "bbr", "copa", "copa-icn", "ecd"]
+)
 def test_every_controller_survives_switches(run, controller):
     flows, _ = run(LOSSY, f"--controller={controller}", "--duration=300s")
     flow = flows["flow-1"]

@@ -84,7 +84,8 @@ def test_clients_ask_for_the_same_whatever_the_network(plain, run):
     for flow in (1, 2):
         ranks = [rank for rank, _ in requests_of(out, flow)]
         assert ranks == [rank for rank, _ in requests_of(elsewhere, flow)]
-        assert min(ranks) >= 1 and max(ranks) <= 50
+        assert min(ranks) >= 1
+        assert max(ranks) <= 50
     assert other["workload"]["hit_ratio"] == 0
     assert [r for r, _ in requests_of(out, 1)] != [r for r, _ in requests_of(out, 2)]
     _, another = run("--run=2")
@@ -166,21 +167,25 @@ def test_what_a_replay_cannot_tell_is_refused(runner, tmp_path, option, what):
     done = runner(SCENARIO, "--set=workload.warmup_mode=replay", f"--set={option}",
                   f"--out={tmp_path / 'out'}")  # fmt: skip
     assert done.returncode == 2
-    assert "workload.warmup_mode" in done.stderr and what in done.stderr
+    assert "workload.warmup_mode" in done.stderr
+    assert what in done.stderr
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("option", "what"),
     [
-        ("flows[0].size=1 MB", "has no place beside a workload (accepted: null; workload.ndc_size says it)"),
+        (
+            "flows[0].size=1 MB",
+            "has no place beside a workload (accepted: null; workload.ndc_size says it)",
+        ),
         ("flows[1].repeat=true", "flows[1].repeat"),
         ("workload.alpha=-1", "-1 is out of range (accepted: 0..10)"),
         ("workload.measured=0", "0 is out of range (accepted: 1..1000000)"),
         ("workload.warmup_mode=fast", "packets, replay"),
         ("workload.catalog=5", "catalogue"),
         ("workload.catalogue=0", "0 is out of range (accepted: 1..1000000)"),
-        ("replicas=[{\"holds\": [\"C1\"]}]", "replicas[0].holds"),
+        ('replicas=[{"holds": ["C1"]}]', "replicas[0].holds"),
     ],
 )
 def test_bad_workloads_are_one_line(runner, tmp_path, option, what):

@@ -45,10 +45,8 @@ struct Load
     {
         for (uint64_t i = 0; i < BATCH && left > 0; i++, left--)
         {
-            auto item = Create<Ipv4QueueDiscItem>(Create<Packet>(PAYLOAD),
-                                                  Address(),
-                                                  0x0800,
-                                                  Ipv4Header());
+            auto item =
+                Create<Ipv4QueueDiscItem>(Create<Packet>(PAYLOAD), Address(), 0x0800, Ipv4Header());
             if (!disc)
             {
                 sent++;

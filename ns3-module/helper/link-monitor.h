@@ -103,12 +103,12 @@ class LinkMonitor
     /// Tells the callback.
     void Report() const;
 
-    Ptr<QueueDisc> m_disc;     //!< The root queue disc.
-    Ptr<Queue<Packet>> m_fifo; //!< The device's queue.
+    Ptr<QueueDisc> m_disc;       //!< The root queue disc.
+    Ptr<Queue<Packet>> m_fifo;   //!< The device's queue.
     Ptr<FerroccQueueDisc> m_aqm; //!< The AQM; null with ns-3's FIFO.
-    QueueCallback m_callback;  //!< Called whenever the queue's length changed.
-    uint64_t m_errorLosses{0}; //!< Packets that the error model took.
-    uint64_t m_sentBytes{0};   //!< Bytes whose transmission started.
+    QueueCallback m_callback;    //!< Called whenever the queue's length changed.
+    uint64_t m_errorLosses{0};   //!< Packets that the error model took.
+    uint64_t m_sentBytes{0};     //!< Bytes whose transmission started.
 };
 
 } // namespace ns3

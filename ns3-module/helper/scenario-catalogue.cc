@@ -17,8 +17,8 @@ struct ScenarioCatalogue::Popularity
 
 ScenarioCatalogue::ScenarioCatalogue(const ferrocc::scenario::RunSpec& spec,
                                      ScenarioReplicas& replicas)
-    : m_popularity(std::make_unique<Popularity>(
-          Popularity{ferrocc::workload::new_catalogue(spec.workload.catalogue, spec.workload.alpha)}))
+    : m_popularity(std::make_unique<Popularity>(Popularity{
+          ferrocc::workload::new_catalogue(spec.workload.catalogue, spec.workload.alpha)}))
 {
     m_ndcs.reserve(spec.workload.catalogue);
     for (uint32_t rank = 0; rank < spec.workload.catalogue; rank++)

@@ -168,13 +168,13 @@ class ScenarioReplicas
         Ptr<IcnReplicaApplication> application; //!< Its application.
     };
 
-    const ScenarioNetwork& m_network;            //!< The network.
-    bool m_verify;                               //!< Whether content is real.
-    bool m_fixed;                                //!< Whether addresses are configured.
-    Address m_nameServerAddress;                 //!< See GetNameServerAddress.
-    Ptr<IcnNameServerApplication> m_nameServer;  //!< The name server, or null.
-    std::vector<Replica> m_replicas;             //!< The replica nodes.
-    std::unique_ptr<ScenarioRouters> m_routers;  //!< What the routers do.
+    const ScenarioNetwork& m_network;                       //!< The network.
+    bool m_verify;                                          //!< Whether content is real.
+    bool m_fixed;                                           //!< Whether addresses are configured.
+    Address m_nameServerAddress;                            //!< See GetNameServerAddress.
+    Ptr<IcnNameServerApplication> m_nameServer;             //!< The name server, or null.
+    std::vector<Replica> m_replicas;                        //!< The replica nodes.
+    std::unique_ptr<ScenarioRouters> m_routers;             //!< What the routers do.
     std::set<std::array<uint8_t, IcnEid::SIZE>> m_provided; //!< See Provide.
 };
 

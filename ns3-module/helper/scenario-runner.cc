@@ -60,16 +60,16 @@ class ScenarioRunner::Impl
     /// Writes a row for each flow and link, and comes again.
     void Sample();
 
-    const ferrocc::scenario::Cell& m_cell;         //!< The scenario.
-    ferrocc::scenario::RunSpec m_spec;             //!< What to run.
-    rust::Box<ferrocc::trace::RunWriter> m_writer; //!< The output.
-    std::unique_ptr<ScenarioNetwork> m_network;    //!< The network.
-    std::unique_ptr<ScenarioReplicas> m_replicas;  //!< The replicas.
+    const ferrocc::scenario::Cell& m_cell;          //!< The scenario.
+    ferrocc::scenario::RunSpec m_spec;              //!< What to run.
+    rust::Box<ferrocc::trace::RunWriter> m_writer;  //!< The output.
+    std::unique_ptr<ScenarioNetwork> m_network;     //!< The network.
+    std::unique_ptr<ScenarioReplicas> m_replicas;   //!< The replicas.
     std::unique_ptr<ScenarioCatalogue> m_catalogue; //!< What the workload asks for, or null.
-    std::unique_ptr<ScenarioFaults> m_faults;      //!< What goes wrong.
-    std::unique_ptr<ScenarioFlows> m_flows;        //!< The transfers.
-    std::unique_ptr<ScenarioLinks> m_links;        //!< The watched links.
-    bool m_progress;                               //!< Whether to show progress.
+    std::unique_ptr<ScenarioFaults> m_faults;       //!< What goes wrong.
+    std::unique_ptr<ScenarioFlows> m_flows;         //!< The transfers.
+    std::unique_ptr<ScenarioLinks> m_links;         //!< The watched links.
+    bool m_progress;                                //!< Whether to show progress.
 };
 
 ScenarioRunner::Impl::Impl(const ferrocc::scenario::Cell& cell, bool progress)

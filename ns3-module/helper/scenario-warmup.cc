@@ -50,9 +50,8 @@ ReplayWarmup(const ferrocc::scenario::RunSpec& spec,
         {
             const uint32_t rank = catalogue.Choose(choices[client]->GetValue(0.0, 1.0));
             std::generate(draws.begin(), draws.end(), [&] { return draw->GetValue(0.0, 1.0); });
-            const uint32_t served = replay->fetch({catalogue.GetEid(rank).bytes},
-                                                  size,
-                                                  {draws.data(), draws.size()});
+            const uint32_t served =
+                replay->fetch({catalogue.GetEid(rank).bytes}, size, {draws.data(), draws.size()});
             hits[client] += served < caches.size() ? 1 : 0;
         }
     }

@@ -30,9 +30,9 @@ class UniformRandomVariable;
 /**
  * @ingroup ferrocc
  *
- * Fills the caches of a scenario without packets: makes the clients' warm-up requests, in turns, one
- * of each client, on a model of the caches, and puts into the routers' caches what is then in the
- * model. The clients go on from there.
+ * Fills the caches of a scenario without packets: makes the clients' warm-up requests, in turns,
+ * one of each client, on a model of the caches, and puts into the routers' caches what is then in
+ * the model. The clients go on from there.
  *
  * @param spec What to run.
  * @param catalogue The NDCs.

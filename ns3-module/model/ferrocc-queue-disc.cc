@@ -2,10 +2,9 @@
 
 #include "ferrocc-queue-disc.h"
 
+#include "ferrocc-ffi/src/aqm.rs.h"
 #include "icn-header.h"
 #include "icn-l4-protocol.h"
-
-#include "ferrocc-ffi/src/aqm.rs.h"
 #include "rust/cxx.h"
 
 #include "ns3/abort.h"
@@ -518,8 +517,7 @@ FerroccQueueDisc::DoEnqueue(Ptr<QueueDiscItem> item)
     NS_LOG_FUNCTION(this << item);
     const uint64_t now = ToNanoseconds(Simulator::Now());
     const ferrocc::aqm::PacketView packet{item->GetSize(), now, false, IsEct(*item)};
-    const auto decision =
-        m_impl->aqm->on_enqueue(now, packet, Impl::View(*m_queue), GetDraw());
+    const auto decision = m_impl->aqm->on_enqueue(now, packet, Impl::View(*m_queue), GetDraw());
     m_drawn = !decision.draw_used;
     TraceState();
     switch (decision.verdict)
@@ -551,14 +549,13 @@ FerroccQueueDisc::DoDequeue()
     while (Ptr<QueueDiscItem> item = m_queue->Dequeue())
     {
         const Time arrival = item->GetTimeStamp();
-        const bool data = m_icnRouter && m_impl->marks.transport &&
-                          GetKind(*item) == PacketKind::DATA;
+        const bool data =
+            m_icnRouter && m_impl->marks.transport && GetKind(*item) == PacketKind::DATA;
         const ferrocc::aqm::PacketView packet{item->GetSize(),
                                               ToNanoseconds(arrival),
                                               data,
                                               IsEct(*item)};
-        const auto decision =
-            m_impl->aqm->on_dequeue(now, packet, Impl::View(*m_queue), GetDraw());
+        const auto decision = m_impl->aqm->on_dequeue(now, packet, Impl::View(*m_queue), GetDraw());
         m_drawn = !decision.draw_used;
         TraceState();
         switch (decision.verdict)

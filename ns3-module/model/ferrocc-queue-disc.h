@@ -24,8 +24,8 @@ namespace ns3
 /**
  * @ingroup ferrocc
  *
- * A FIFO whose algorithm of active queue management is one of the registry's. The algorithm decides;
- * this class stores the packets, marks and drops them, counts and traces.
+ * A FIFO whose algorithm of active queue management is one of the registry's. The algorithm
+ * decides; this class stores the packets, marks and drops them, counts and traces.
  *
  * There is a type for each algorithm: `ns3::FerroccDropTailQueueDisc`, `ns3::FerroccRedQueueDisc`,
  * `ns3::FerroccCoDelQueueDisc`, `ns3::FerroccEcdQueueDisc`. They are made from the registry when
@@ -182,8 +182,8 @@ class FerroccQueueDisc : public QueueDisc, public RegistryParameters
     double m_draw{0};                    //!< The draw for the next decision.
     bool m_drawn{false};                 //!< Whether there is one.
 
-    std::vector<uint64_t> m_transportMarks; //!< Marks in the transport header, by reason.
-    std::vector<double> m_state;            //!< Values of the state variables.
+    std::vector<uint64_t> m_transportMarks;         //!< Marks in the transport header, by reason.
+    std::vector<double> m_state;                    //!< Values of the state variables.
     std::vector<TracedValue<double>> m_tracedState; //!< The same for their trace sources.
     bool m_stateTraced{false};                      //!< Whether anyone has asked for them.
 

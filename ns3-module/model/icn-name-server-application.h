@@ -40,8 +40,8 @@ class IcnNameServerApplication : public Application
     ~IcnNameServerApplication() override;
 
     /**
-     * Enters a registration that has been there all along and never expires, without a message; also
-     * before the application starts.
+     * Enters a registration that has been there all along and never expires, without a message;
+     * also before the application starts.
      *
      * @param ndc The NDC.
      * @param address The address of a node that holds it.
@@ -125,11 +125,11 @@ class IcnNameServerApplication : public Application
     uint32_t m_maxNames;    //!< Most NDCs.
 
     std::vector<Provisioned> m_provisioned; //!< See Provision.
-    std::unique_ptr<Engine> m_engine;   //!< See Engine; while the application runs.
-    std::vector<Ptr<Socket>> m_sockets; //!< For IPv4 and IPv6.
-    Subscribers m_subscribers;          //!< Where announcements go.
-    Time m_busyUntil;                   //!< When the last request in the queue is served.
-    bool m_failed;                      //!< Whether it is deaf and dumb.
+    std::unique_ptr<Engine> m_engine;       //!< See Engine; while the application runs.
+    std::vector<Ptr<Socket>> m_sockets;     //!< For IPv4 and IPv6.
+    Subscribers m_subscribers;              //!< Where announcements go.
+    Time m_busyUntil;                       //!< When the last request in the queue is served.
+    bool m_failed;                          //!< Whether it is deaf and dumb.
 
     TracedValue<uint64_t> m_queries;       //!< Queries so far.
     TracedValue<uint64_t> m_registrations; //!< Registrations so far.

@@ -271,8 +271,7 @@ Record()
     const Topo1Helper network(config);
     for (uint32_t i = 0; i < flows; i++)
     {
-        const auto address =
-            Ipv4Address::ConvertFrom(network.GetLinks().at(2 + i).ends[1].address);
+        const auto address = Ipv4Address::ConvertFrom(network.GetLinks().at(2 + i).ends[1].address);
         auto sink = CreateObject<PacketSink>();
         sink->SetAttribute("Protocol", TypeIdValue(TcpSocketFactory::GetTypeId()));
         sink->SetAttribute("Local", AddressValue(InetSocketAddress(Ipv4Address::GetAny(), port)));
@@ -331,10 +330,7 @@ class TwinTestCase : public TestCase
      * @param other The other.
      * @param expected What has to happen at least once, so that something is compared.
      */
-    TwinTestCase(const std::string& name,
-                 Disc ours,
-                 Disc other,
-                 std::vector<std::string> expected)
+    TwinTestCase(const std::string& name, Disc ours, Disc other, std::vector<std::string> expected)
         : TestCase(name),
           m_discs{std::move(ours), std::move(other)},
           m_expected(std::move(expected))
@@ -565,18 +561,19 @@ class FerroccAqmTestSuite : public TestSuite
             {"Unforced mark", "Unforced drop"});
         red("limit and thresholds in bytes",
             {{"MaxSize", "80000B"}, {"UseEcn", "true"}},
-            with(size,
-                 {{"MinThreshold", "10000"}, {"MaxThreshold", "30000"}, {"ThresholdUnit", "bytes"}}),
+            with(
+                size,
+                {{"MinThreshold", "10000"}, {"MaxThreshold", "30000"}, {"ThresholdUnit", "bytes"}}),
             with(sizeThere, {{"MinTh", "10000"}, {"MaxTh", "30000"}}),
             {"Unforced mark", "Unforced drop"});
 
         const Attributes limit{{"MaxSize", "80p"}};
-        AddTestCase(new TwinTestCase("CoDel in ns-3's arithmetic",
-                                     {"ns3::FerroccCoDelQueueDisc",
-                                      with(limit, {{"Arithmetic", "ns3"}})},
-                                     {"ns3::CoDelQueueDisc", limit},
-                                     {"Target exceeded drop", "Overlimit drop"}),
-                    compat::QuickTest());
+        AddTestCase(
+            new TwinTestCase("CoDel in ns-3's arithmetic",
+                             {"ns3::FerroccCoDelQueueDisc", with(limit, {{"Arithmetic", "ns3"}})},
+                             {"ns3::CoDelQueueDisc", limit},
+                             {"Target exceeded drop", "Overlimit drop"}),
+            compat::QuickTest());
         AddTestCase(new TwinTestCase("CoDel in ns-3's arithmetic, own times",
                                      {"ns3::FerroccCoDelQueueDisc",
                                       {{"MaxSize", "100000B"},

@@ -75,14 +75,14 @@ Marked(Bytes bytes)
 class MarkedTransfer
 {
   public:
-    uint64_t marked{0};          //!< DATA that the bottleneck marked.
-    uint64_t markedRequests{0};  //!< Packets that it marked in the other direction.
-    uint64_t marks{0};           //!< Marks that arrived.
-    uint64_t malformed{0};       //!< Bad packets at both ends.
-    bool verified{false};        //!< Whether the content is right.
-    bool completed{false};       //!< Whether it is complete.
-    Ptr<const Packet> data;      //!< A DATA packet before the bottleneck.
-    Ptr<const Packet> request;   //!< A REQ.
+    uint64_t marked{0};         //!< DATA that the bottleneck marked.
+    uint64_t markedRequests{0}; //!< Packets that it marked in the other direction.
+    uint64_t marks{0};          //!< Marks that arrived.
+    uint64_t malformed{0};      //!< Bad packets at both ends.
+    bool verified{false};       //!< Whether the content is right.
+    bool completed{false};      //!< Whether it is complete.
+    Ptr<const Packet> data;     //!< A DATA packet before the bottleneck.
+    Ptr<const Packet> request;  //!< A REQ.
 
     /**
      * Runs it.
@@ -268,7 +268,9 @@ class SinglePacketsTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ((after(item) == Marked(data)), true, "the mark and nothing else");
         NS_TEST_EXPECT_MSG_EQ(+item->GetHeader().GetEcn(), +Ipv4Header::ECN_NotECT, "not IP's");
         NS_TEST_EXPECT_MSG_EQ(disc->GetNTransportMarks(), 1, "counted");
-        NS_TEST_EXPECT_MSG_EQ(disc->GetTransportMarks().at("Early congestion mark"), 1, "by reason");
+        NS_TEST_EXPECT_MSG_EQ(disc->GetTransportMarks().at("Early congestion mark"),
+                              1,
+                              "by reason");
         NS_TEST_EXPECT_MSG_EQ(disc->GetStats().nTotalMarkedPackets, 0, "not as IP's");
 
         // A second hop: one that marks again, and one that has no reason to.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "ns3/boolean.h"
-#include "ns3/router-line.h"
 #include "ns3/double.h"
 #include "ns3/icn-name-client.h"
 #include "ns3/icn-name-server-application.h"
@@ -12,6 +11,7 @@
 #include "ns3/icn-stack-helper.h"
 #include "ns3/node.h"
 #include "ns3/ns3-compat.h"
+#include "ns3/router-line.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/test.h"
