@@ -13,6 +13,7 @@
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/node.h"
+#include "ns3/nstime.h"
 #include "ns3/object-factory.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
@@ -33,6 +34,9 @@ namespace
 
 /// Port of the first flow, the first that is not well known (RFC 6335).
 constexpr uint16_t FIRST_PORT = 1024;
+
+/// Longer than any run: three years.
+const Time NO_PERSIST_TIMEOUT = Seconds(1e8);
 
 /// Name of the failure of a flow that is stopped.
 constexpr char CANCELLED[] = "cancelled";
@@ -154,6 +158,9 @@ ScenarioTcpFlow::MakeSocket(const Ptr<Node>& node) const
     socket->SetAttribute("InitialCwnd", UintegerValue(m_tcp.initial_window));
     socket->SetAttribute("SndBufSize", UintegerValue(m_tcp.buffer_bytes));
     socket->SetAttribute("RcvBufSize", UintegerValue(m_tcp.buffer_bytes));
+    // What arrives is read at once, so that a window of zero is that of a reset. ns-3 takes it for
+    // a full buffer, and its probe would look for a segment that the closed socket has not.
+    socket->SetAttribute("PersistTimeout", TimeValue(NO_PERSIST_TIMEOUT));
     return socket;
 }
 

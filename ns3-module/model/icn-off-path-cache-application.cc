@@ -178,14 +178,16 @@ IcnOffPathCacheApplication::StopApplication()
         m_ended.push_back(fetch);
     }
     m_fetches.clear();
+    // Without an engine nothing that waits is begun.
+    const bool isStarted = m_engine != nullptr;
+    m_engine.reset();
     Clear();
-    if (m_engine)
+    if (isStarted)
     {
         m_protocol->TraceDisconnectWithoutContext(
             "Data",
             MakeCallback(&IcnOffPathCacheApplication::OnData, this));
         m_protocol = nullptr;
-        m_engine.reset();
     }
 }
 
