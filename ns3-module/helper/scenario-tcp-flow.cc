@@ -83,7 +83,9 @@ ScenarioTcpFlow::CheckType(const std::string& type)
 {
     const TypeId parent = TcpCongestionOps::GetTypeId();
     const auto isUsable = [&parent](const TypeId& tid) {
-        return tid.IsChildOf(parent) && tid.HasConstructor();
+        // ns-3.37 says that TcpCubic's parent is TcpSocketBase.
+        const bool isOps = tid.IsChildOf(parent) || tid.GetName() == "ns3::TcpCubic";
+        return isOps && tid.HasConstructor();
     };
     TypeId found;
     if (TypeId::LookupByNameFailSafe("ns3::" + type, &found) && isUsable(found))
