@@ -41,8 +41,8 @@ def test_tcp_and_icn_share_a_link(mixed):
         assert flow["bytes"] == 2_000_000
         assert flow["failure"] is None
         assert flow["rtt_ms"]["min"] >= 30.0
-        # One way on an empty path: 15 ms and the transmission times.
-        assert 15.0 <= flow["owd_ms"]["min"] < 18.0
+        # One way: 15 ms, the transmission times, and a few packets of the others in front.
+        assert 15.0 <= flow["owd_ms"]["min"] < 22.0
     for flow in (ns3, ours):
         assert flow["marks"] is None
         assert flow["unnecessary_window_cuts"] is None
