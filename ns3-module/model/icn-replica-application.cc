@@ -42,7 +42,6 @@ struct IcnReplicaApplication::Engine
     rust::Box<ferrocc::transport::Replica> replica =
         ferrocc::transport::new_replica();                       //!< Answers REQs.
     std::optional<rust::Box<ferrocc::icn::Registrar>> registrar; //!< Keeps NDCs registered.
-    ferrocc::NodeAddress address{};                              //!< What is registered.
 };
 
 TypeId
@@ -202,19 +201,10 @@ void
 IcnReplicaApplication::NotifyAddressChange()
 {
     NS_LOG_FUNCTION(this);
-    const ferrocc::NodeAddress before = m_engine->address;
     StopRegistering();
     if (m_protocol && m_state == SERVING)
     {
         RegisterAll();
-        for (const IcnEid& ndc : m_names)
-        {
-            if (m_engine->registrar)
-            {
-                Apply((*m_engine->registrar)
-                          ->retire(bridge::NowNs(), {ndc.bytes}, before, Draw()));
-            }
-        }
     }
 }
 
@@ -415,7 +405,6 @@ IcnReplicaApplication::RegisterAll()
         config.address = bridge::FromAddress(m_client->GetLocalAddress());
         NS_ABORT_MSG_IF(config.address.family == 0,
                         "node " << GetNode()->GetId() << " has no route to its name server");
-        m_engine->address = config.address;
         config.cost = m_cost;
         config.lifetime_ns = static_cast<uint64_t>(m_lifetime.GetNanoSeconds());
         config.timeout_ns = static_cast<uint64_t>(m_nameTimeout.GetNanoSeconds());

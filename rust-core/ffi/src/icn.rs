@@ -193,14 +193,6 @@ pub(crate) mod bridge {
             eid: &Eid,
             draw: f64,
         ) -> RegistrarStep<'a>;
-        /// Takes an address of this node from before from the name server's list of an NDC.
-        unsafe fn retire<'a>(
-            self: &'a mut Registrar,
-            now_ns: u64,
-            eid: &Eid,
-            address: &NodeAddress,
-            draw: f64,
-        ) -> RegistrarStep<'a>;
         /// A datagram came from the name server.
         unsafe fn on_message<'a>(
             self: &'a mut Registrar,
@@ -446,20 +438,6 @@ impl Registrar {
 
     fn remove(&mut self, now_ns: u64, eid: &Eid, draw: f64) -> RegistrarStep<'_> {
         self.engine.remove(at(now_ns), convert::eid(eid), draw);
-        self.answer()
-    }
-
-    fn retire(
-        &mut self,
-        now_ns: u64,
-        eid: &Eid,
-        before: &NodeAddress,
-        draw: f64,
-    ) -> RegistrarStep<'_> {
-        if let Some(before) = address(before) {
-            self.engine
-                .retire(at(now_ns), convert::eid(eid), before, draw);
-        }
         self.answer()
     }
 

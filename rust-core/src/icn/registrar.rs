@@ -66,13 +66,6 @@ impl Registrar {
         }
     }
 
-    /// Takes `address`, where this node was before, from the server's list of `eid`.
-    pub fn retire(&mut self, now: Instant, eid: Eid, address: IpAddr, draw: f64) {
-        if address != self.address {
-            self.client.deregister(now, eid, address, draw);
-        }
-    }
-
     /// Forgets `eid` without a word to the server, whose entry will expire.
     pub fn forget(&mut self, eid: &Eid) {
         self.remove_pending(eid);
