@@ -34,6 +34,7 @@ ReplayWarmup(const ferrocc::scenario::RunSpec& spec,
     config.caches = static_cast<uint32_t>(caches.size());
     config.capacity_bytes = spec.cache_capacity_bytes;
     config.capacity_ndcs = spec.cache_capacity_ndcs;
+    config.assembly_bytes = spec.cache_assembly_bytes;
     config.policy = spec.cache_policy;
     config.placement = spec.cache_placement;
     config.probability = spec.cache_probability;

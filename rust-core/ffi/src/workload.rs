@@ -17,6 +17,8 @@ pub(crate) mod bridge {
         capacity_bytes: u64,
         /// Most complete NDCs in each; zero for no limit.
         capacity_ndcs: u64,
+        /// Most bytes of incomplete NDCs in each; zero for no limit.
+        assembly_bytes: u64,
         /// What a full one evicts.
         policy: String,
         /// Which NDCs they keep.
@@ -83,7 +85,11 @@ fn new_replay(config: &PathConfig) -> Result<Box<Replay>, String> {
         placement: Placement::from_name(&config.placement)?,
         probability: config.probability,
     };
-    let cache = CacheModel::new(store, rule);
+    let memory = Bytes::new(match config.assembly_bytes {
+        0 => u64::MAX,
+        bytes => bytes,
+    });
+    let cache = CacheModel::new(store, rule).assembly_memory(memory);
     let caches = vec![cache; config.caches as usize];
     Ok(Box::new(Replay {
         path: PathModel::new(caches),

@@ -25,6 +25,9 @@ pub(super) const INTERVAL_MS: f64 = 100.0;
 /// Largest packet in bytes: Ethernet's payload.
 pub(super) const MTU_BYTES: u32 = 1500;
 
+/// A tick of the arithmetic `ns3`, in ms.
+const TICK_MS: f64 = 0.001_024;
+
 /// How times are kept and compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -39,7 +42,8 @@ pub enum Arithmetic {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Sojourn time that is good enough, in ms, 0.001..10000.
+    /// Sojourn time that is good enough, in ms, 0.001..10000 (with the arithmetic
+    /// `ns3` at least a tick).
     pub target_ms: f64,
     /// How long the sojourn time must stay above the target, in ms, 0.001..100000.
     pub interval_ms: f64,
@@ -64,7 +68,18 @@ impl Default for Config {
 impl Config {
     /// An error line if a parameter is out of range.
     pub(super) fn check(&self) -> Result<(), String> {
-        times(self.target_ms, self.interval_ms).map(|_| ())
+        self.times().map(|_| ())
+    }
+
+    /// Target and interval as durations, checked.
+    fn times(&self) -> Result<(Duration, Duration), String> {
+        let times = times(self.target_ms, self.interval_ms)?;
+        if self.arithmetic == Arithmetic::Ns3 {
+            // Not less than a tick: none would be zero, and every packet above the target.
+            check("target_ms", self.target_ms, TICK_MS..=10_000.0)?;
+            check("interval_ms", self.interval_ms, TICK_MS..=100_000.0)?;
+        }
+        Ok(times)
     }
 }
 
@@ -95,7 +110,7 @@ impl CoDel {
     /// CoDel before the first packet.
     pub fn new(setup: &Setup, config: &Config) -> Result<CoDel, String> {
         setup.check()?;
-        let (target, interval) = times(config.target_ms, config.interval_ms)?;
+        let (target, interval) = config.times()?;
         let mtu = Bytes::new(u64::from(config.mtu_bytes));
         Ok(CoDel {
             limit: setup.limit,

@@ -150,6 +150,10 @@ mod tests {
             "AQM codel: target_ms: 0 is not in 0.001..10000"
         );
         assert_eq!(
+            error("codel", json!({"interval_ms": 0.001, "arithmetic": "ns3"})),
+            "AQM codel: interval_ms: 0.001 is not in 0.001024..100000"
+        );
+        assert_eq!(
             error("ecd", json!({"p_max": 1.5})),
             "AQM ecd: p_max: 1.5 is not in 0..1"
         );

@@ -11,7 +11,9 @@
 //!   first of them [`BindingOptions::silent_after`] ago, and no DATA of the transfer has passed
 //!   since. A receiver whose source has died repeats its REQs when its retransmission timer
 //!   expires, so that this needs nothing new on the wire. The source is then suspected, for all
-//!   NDCs, and chosen only if there is no other.
+//!   NDCs, and chosen only if there is no other. The transfer itself does not come back to it until
+//!   DATA has arrived or all others have been tried, and since its receiver's timer has grown, it
+//!   gives each further source until the next REQ only.
 //!
 //! While there is no list, REQs wait with the caller ([`Verdict::Hold`]), at most
 //! [`BindingOptions::max_held`] of them.
@@ -112,7 +114,7 @@ struct Entry {
 }
 
 /// What is known of a transfer.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Transfer {
     source: Option<IpAddr>,
     /// The source before, if it was left.
@@ -120,6 +122,8 @@ struct Transfer {
     /// REQs since the last DATA, and when the first of them came.
     unanswered: u32,
     since: Instant,
+    /// Sources that were silent since the last DATA.
+    silent: Vec<IpAddr>,
 }
 
 /// Decides where REQs go. After each call, everything in [`Binder::take_datagrams`] is to be sent,
@@ -233,7 +237,7 @@ impl Binder {
         if self.entries.get(&ndc).is_none_or(|e| e.expires <= now) {
             return None; // A new list is on its way.
         }
-        let best = self.choose(now, &ndc, draw)?;
+        let best = self.choose(now, device, &ndc, draw)?;
         let cost = |address| {
             let list = &self.entries.get(&ndc)?.list;
             list.iter().find(|l| l.address == address).map(|l| l.cost)
@@ -255,6 +259,9 @@ impl Binder {
             return;
         };
         transfer.unanswered = 0;
+        if !transfer.silent.is_empty() {
+            transfer.silent.clear();
+        }
         if !not_here {
             if !self.suspects.is_empty() {
                 self.suspects.remove(&source);
@@ -336,10 +343,15 @@ impl Binder {
             transfer.since = now;
         }
         transfer.unanswered += 1;
-        let silent = transfer.unanswered > options.silent_requests
-            && now - transfer.since >= options.silent_after;
+        let patience = if transfer.silent.is_empty() {
+            options.silent_requests
+        } else {
+            1
+        };
+        let silent = transfer.unanswered > patience && now - transfer.since >= options.silent_after;
         if let Some(source) = transfer.source.filter(|_| silent) {
             transfer.left = transfer.source.take();
+            transfer.silent.push(source);
             transfer.unanswered = 1;
             transfer.since = now;
             self.stats.suspected += 1;
@@ -369,7 +381,7 @@ impl Binder {
         if let Some(source) = bound {
             // A transfer does not wait while its old list is renewed.
             if fresh && !entry.list.iter().any(|l| l.address == source) && !entry.list.is_empty() {
-                return match self.choose(now, &ndc, draw) {
+                return match self.choose(now, device, &ndc, draw) {
                     Some(better) => self.bind(device, ndc, better),
                     None => Verdict::Forward(source),
                 };
@@ -391,7 +403,7 @@ impl Binder {
             self.ask(now, ndc, draw);
             return Verdict::Hold;
         }
-        match self.choose(now, &ndc, draw) {
+        match self.choose(now, device, &ndc, draw) {
             Some(source) => self.bind(device, ndc, source),
             // All that are listed have said that they do not hold it.
             None => self.refuse(now, ndc, Refusal::NoReplica),
@@ -415,20 +427,27 @@ impl Binder {
         Verdict::Refuse(refusal)
     }
 
-    /// The best source of the list. Suspects are taken only if there are no others.
-    fn choose(&mut self, now: Instant, ndc: &Eid, draw: f64) -> Option<IpAddr> {
+    /// The best source of the list for a transfer. Suspects, and those that were silent to it, are
+    /// taken only if there are no others.
+    fn choose(&mut self, now: Instant, device: Eid, ndc: &Eid, draw: f64) -> Option<IpAddr> {
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
         let list = self.entries.get(ndc).map_or(&[][..], |e| &e.list);
         let present = list
             .iter()
             .filter(|l| !self.own.contains(&l.address) && !self.is_absent(now, ndc, l.address));
+        let key = (device, *ndc);
+        let silent = self.transfers.get(&key).map_or(&[][..], |t| &t.silent);
         candidates.extend(present.map(|&locator| Candidate {
             locator,
-            failed: self.is_suspect(now, locator.address),
+            failed: self.is_suspect(now, locator.address) || silent.contains(&locator.address),
             rtt: None,
         }));
         if candidates.iter().all(|c| c.failed) {
+            // Once more round.
+            if let Some(transfer) = self.transfers.get_mut(&key) {
+                transfer.silent.clear();
+            }
             candidates.iter_mut().for_each(|c| c.failed = false);
         }
         let chosen = self.options.choice.choose(&candidates, None, draw);

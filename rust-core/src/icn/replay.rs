@@ -14,6 +14,7 @@ use crate::wire::Eid;
 pub struct CacheModel {
     store: ContentStore,
     placement: PlacementRule,
+    memory: Bytes,
     evicted: Vec<Eid>,
 }
 
@@ -23,8 +24,16 @@ impl CacheModel {
         CacheModel {
             store: ContentStore::new(store),
             placement,
+            memory: Bytes::new(u64::MAX),
             evicted: Vec::new(),
         }
+    }
+
+    /// With room for incomplete NDCs of `memory` bytes: a larger one is never put together.
+    #[must_use]
+    pub const fn assembly_memory(mut self, memory: Bytes) -> CacheModel {
+        self.memory = memory;
+        self
     }
 
     /// A transfer of `ndc` asks here: whether this router serves it.
@@ -43,7 +52,8 @@ impl CacheModel {
         placement_draw: f64,
         eviction_draw: f64,
     ) -> bool {
-        if !self.store.contains(&ndc) && self.placement.keeps(first, placement_draw) {
+        let fits = size <= self.memory;
+        if !self.store.contains(&ndc) && self.placement.keeps(first, placement_draw) && fits {
             self.evicted.clear();
             self.store
                 .insert(ndc, size, eviction_draw, &mut self.evicted);
@@ -109,6 +119,21 @@ mod tests {
 
     fn served(path: &mut PathModel, k: u8) -> usize {
         path.fetch(ndc(k), Bytes::new(10), || 0.7)
+    }
+
+    #[test]
+    fn what_is_larger_than_the_memory_for_incomplete_ndcs_is_not_kept() {
+        let rule = PlacementRule {
+            placement: Placement::LeaveCopyEverywhere,
+            probability: 1.0,
+        };
+        let cache = |memory| {
+            CacheModel::new(StoreOptions::default(), rule).assembly_memory(Bytes::new(memory))
+        };
+        for (memory, kept) in [(9, false), (10, true)] {
+            let kept_now = cache(memory).pass(ndc(1), Bytes::new(10), true, 0.0, 0.0);
+            assert_eq!(kept_now, kept, "{memory}");
+        }
     }
 
     #[test]

@@ -33,11 +33,18 @@ def equation_1(sojourn_ms: pl.Expr, values: dict[str, float]) -> pl.Expr:
     return ((sojourn_ms - target) / ((c - 1) * target)).clip(0.0, 1.0) * values["p_max"]
 
 
+def _trace(run: Run) -> pl.LazyFrame:
+    """The run's `aqm.csv`, if it was written."""
+    if not (run.folder / schema.AQM.file).is_file():
+        raise NotApplicable(f"needs {schema.AQM.file} (--set=trace.packets=true)")
+    return run.aqm_trace
+
+
 def decisions(run: Run) -> pl.DataFrame:
     """What the bottleneck's queue decided about packets as they left, in order, with the state
     before each decision (`was_dropping`) and after it (`dropping`).
     """
-    rows = run.aqm_trace.filter(
+    rows = _trace(run).filter(
         (pl.col("link") == str(run.bottleneck["name"])) & (pl.col("at") == "dequeue")
     )
     frame = rows.with_columns(was_dropping=pl.col("dropping").shift(1, fill_value=0.0)).collect()
@@ -178,12 +185,12 @@ def dropping_below_target(run: Run) -> float:
 def dropped(run: Run) -> pl.DataFrame:
     """What all queues dropped: when, where, what, how large, after how long."""
     columns = ["time_s", "link", "at", "packet", "size_bytes", "sojourn_ms"]
-    return run.aqm_trace.filter(pl.col("verdict") == "drop").select(columns).collect()
+    return _trace(run).filter(pl.col("verdict") == "drop").select(columns).collect()
 
 
 def marked(run: Run) -> float:
     """Packets that all queues marked."""
-    return float(run.aqm_trace.filter(_MARKED).select(pl.len()).collect().item())
+    return float(_trace(run).filter(_MARKED).select(pl.len()).collect().item())
 
 
 # E11.

@@ -172,6 +172,28 @@ fn not_here_ends_a_binding_at_once() {
 }
 
 #[test]
+fn a_transfer_finds_the_one_live_source_of_five() {
+    let mut w = World::new(|_| {});
+    for last in [3, 4, 5, 6, 7] {
+        w.register(last);
+    }
+    // The receiver's timer expires after 1, 2, 4, ... s; nothing but the last source would answer.
+    let mut tried = Vec::new();
+    for ms in [0, 1000, 3000, 7000, 15_000, 31_000, 59_000] {
+        w.now = ms;
+        tried.push(w.bind(1));
+    }
+    let expected = [3, 3, 3, 4, 5, 6, 7].map(|last| Verdict::Forward(node(last)));
+    assert_eq!(tried, expected);
+    // DATA makes it patient again.
+    w.data(1, 7, false);
+    for ms in [59_200, 59_600, 60_300] {
+        w.now = ms;
+        assert_eq!(w.bind(1), Verdict::Forward(node(7)));
+    }
+}
+
+#[test]
 fn a_silent_source_is_left_and_taken_again_only_for_lack_of_others() {
     let mut w = World::new(|_| {});
     w.register(4);
