@@ -86,6 +86,12 @@ class Run:
         return int(self.summary["run"])
 
     @property
+    def aqm(self) -> str | None:
+        """The queue management of the bottleneck; None if the scenario names none."""
+        found = self.setting("topology.bottleneck.aqm")
+        return found.get("name") if isinstance(found, dict) else found
+
+    @property
     def duration_s(self) -> float:
         """Simulated seconds."""
         return float(self.summary["duration_s"])

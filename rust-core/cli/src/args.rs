@@ -68,8 +68,8 @@ pub struct Args {
     /// Sets any field of the scenario model; repeatable.
     #[arg(long, value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Sweeps a field, in the stead of the scenario's sweep of it; VALUES is a JSON list;
-    /// repeatable.
+    /// Sweeps a field, in the stead of the scenario's sweep of it; VALUES is a JSON list, or
+    /// values with commas between; repeatable.
     #[arg(long, value_name = "PATH=VALUES")]
     pub sweep: Vec<String>,
     /// Makes only the run of the sweep that is called so; its results go straight into DIR.
@@ -191,8 +191,17 @@ impl Args {
                 return Err(Error::new("--sweep", problem));
             };
             let path = path.trim();
-            let values =
-                read_value(text.trim()).map_err(|e| Error::new(format!("{path} (--sweep)"), e))?;
+            let read = |text: &str| {
+                read_value(text).map_err(|e| Error::new(format!("{path} (--sweep)"), e))
+            };
+            let values = match read(text.trim())? {
+                // `red,codel` is short for `["red","codel"]`.
+                Value::String(list) if !list.starts_with(['[', '{']) => list
+                    .split(',')
+                    .map(|value| read(value.trim()))
+                    .collect::<Result<_, _>>()?,
+                other => other,
+            };
             if axes.insert(path.to_owned(), values).is_some() {
                 return Err(Error::new(format!("{path} (--sweep)"), "is swept twice"));
             }

@@ -211,6 +211,20 @@ fn axes_on_the_command_line_replace_and_add() {
         "sweep.run: a number is not a list of values"
     );
     assert!(refused("--sweep=run=[]").contains("the list is empty"));
+    assert!(refused("--sweep=run=[1,2").contains("a string is not a list"));
+    assert_eq!(
+        names(&[BASE, "--sweep=topology.rtprop=9 ms, 10 ms"]),
+        ["rtprop=9ms", "rtprop=10ms"]
+    );
+    // A part of what an option sets.
+    assert_eq!(
+        names(&[
+            BASE,
+            "--aqm=red",
+            "--sweep=topology.bottleneck.aqm.max_p=[0.1,0.2]"
+        ]),
+        ["max_p=0.1", "max_p=0.2"]
+    );
     assert_eq!(
         error(&[BASE, "--sweep=run=[1,2]", "--run=3"]),
         "run (--sweep): is set by --run, too (accepted: one of both)"

@@ -167,6 +167,25 @@ impl Config {
         check("feng_beta", self.feng_beta, 1.0..=1000.0)
     }
 
+    /// An error line if the queue of `setup` cannot become as long as the lower threshold: then
+    /// nothing would ever be dropped early.
+    pub fn check_limit(&self, setup: &Setup) -> Result<(), String> {
+        let packets_per_sec =
+            setup.link_rate.as_bps() as f64 / (8.0 * f64::from(self.mean_packet_bytes));
+        let (min, _) = self.thresholds(setup.limit, packets_per_sec);
+        if min <= setup.limit.get() as f64 {
+            return Ok(());
+        }
+        let limit = match setup.limit {
+            Limit::Packets(n) => format!("{n} packets"),
+            Limit::Bytes(n) => format!("{n} bytes"),
+        };
+        Err(format!(
+            "min_threshold: {} is more than the queue holds (accepted: at most its limit, {limit})",
+            self.min_threshold
+        ))
+    }
+
     /// Both thresholds in the limit's unit.
     fn thresholds(&self, limit: Limit, packets_per_sec: f64) -> (f64, f64) {
         let mean = f64::from(self.mean_packet_bytes);

@@ -477,7 +477,8 @@ impl Binder {
 
     fn ask(&mut self, now: Instant, ndc: Eid, draw: f64) {
         self.stats.resolutions += 1;
-        let transaction = self.client.resolve(now, ndc, draw);
+        let known = self.entry(ndc).known;
+        let transaction = self.client.resolve(now, ndc, known, draw);
         self.entry(ndc).transaction = Some(transaction);
     }
 

@@ -13,6 +13,9 @@ pub struct ClientOptions {
     pub timeout: Duration,
     /// How often a request is sent until it has failed, 1 to [`ClientOptions::MAX_TRIES`].
     pub tries: u32,
+    /// How often a new name is asked for until "unknown name" is believed, 1 to `tries`: the
+    /// registration may still be on its way, or lost and soon repeated.
+    pub unknown_tries: u32,
     /// Each timeout is longer by a random part of itself up to this, so that clients that began
     /// together do not go on together.
     pub jitter: f64,
@@ -30,6 +33,8 @@ impl Default for ClientOptions {
             // 31 s, half the minute after which a transfer has failed.
             timeout: Duration::from_secs(1),
             tries: 5,
+            // 0, 1, 3 and 7 s: a registration that was lost three times has come by then.
+            unknown_tries: 4,
             jitter: 0.1,
         }
     }
@@ -71,6 +76,10 @@ struct Pending {
     eid: Eid,
     bytes: Vec<u8>,
     is_resolve: bool,
+    /// How many tries must be answered by "unknown name" until it is believed.
+    unknown_tries: u32,
+    /// Whether the server has said so to one of them.
+    unknown: bool,
     tries: u32,
     began: Instant,
     due: Instant,
@@ -99,9 +108,17 @@ impl NameClient {
         }
     }
 
-    /// Asks where `eid` is. `draw` in [0, 1) is for the jitter, here and below.
-    pub fn resolve(&mut self, now: Instant, eid: Eid, draw: f64) -> u32 {
-        self.begin(now, eid, Body::Resolve, draw)
+    /// Asks where `eid` is. That the name is unknown is believed at once if it was `known` before,
+    /// else when all of [`ClientOptions::unknown_tries`] were answered so. `draw` in [0, 1) is for
+    /// the jitter, here and below.
+    pub fn resolve(&mut self, now: Instant, eid: Eid, known: bool, draw: f64) -> u32 {
+        let transaction = self.begin(now, eid, Body::Resolve, draw);
+        if let Some(pending) = self.pending.get_mut(&transaction)
+            && !known
+        {
+            pending.unknown_tries = self.options.unknown_tries.min(self.options.tries);
+        }
+        transaction
     }
 
     /// Tells that `eid` is at `locator`.
@@ -133,7 +150,7 @@ impl NameClient {
     }
 
     fn ended(&mut self, now: Instant, message: Message) -> Option<Ended> {
-        let pending = self.pending.get(&message.transaction)?;
+        let pending = self.pending.get_mut(&message.transaction)?;
         if pending.eid != message.eid {
             return None;
         }
@@ -146,6 +163,11 @@ impl NameClient {
                 truncated,
             },
             Body::Registered(locators) if !pending.is_resolve => Outcome::Registered(locators),
+            Body::Error(ErrorCode::UnknownName) if pending.tries < pending.unknown_tries => {
+                // The next try is on its timer.
+                pending.unknown = true;
+                return None;
+            }
             Body::Error(code) => Outcome::Error(code),
             _ => return None,
         };
@@ -169,7 +191,11 @@ impl NameClient {
                 let ended = Ended {
                     transaction,
                     eid: p.eid,
-                    outcome: Outcome::Unreachable,
+                    outcome: if p.unknown {
+                        Outcome::Error(ErrorCode::UnknownName)
+                    } else {
+                        Outcome::Unreachable
+                    },
                     took: now - p.began,
                 };
                 self.pending.remove(&transaction);
@@ -217,6 +243,8 @@ impl NameClient {
             eid,
             bytes,
             is_resolve,
+            unknown_tries: 1,
+            unknown: false,
             tries: 1,
             began: now,
             due: now + timeout(&self.options, 0, draw),

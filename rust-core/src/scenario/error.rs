@@ -98,12 +98,18 @@ pub(crate) fn nearest<'a>(
         return Some(end);
     }
     candidates
-        .into_iter()
-        .map(|c| (strsim::jaro_winkler(&wanted, &c.to_lowercase()), c))
+        .iter()
+        .map(|c| (strsim::jaro_winkler(&wanted, &c.to_lowercase()), *c))
         .filter(|(likeness, _)| *likeness > 0.75)
         // The first of equals: the order of the table decides, not chance.
         .reduce(|best, next| if next.0 > best.0 { next } else { best })
         .map(|(_, c)| c)
+        // Short names: one letter wrong, missing or too many, or two that changed places.
+        .or_else(|| {
+            let slips = |c: &&&str| strsim::osa_distance(&wanted, &c.to_lowercase()) == 1;
+            let mut near = candidates.iter().filter(slips);
+            near.next().filter(|_| near.next().is_none()).copied()
+        })
 }
 
 /// Turns a message of serde into ours: "unknown field `x`, expected one of `a`, `b`" becomes

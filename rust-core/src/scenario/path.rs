@@ -100,6 +100,11 @@ impl Path {
             })
     }
 
+    /// Whether setting `self` settles what `other` is a part of.
+    pub(crate) fn is_above(&self, other: &Path) -> bool {
+        self.0.len() < other.0.len() && self.covers(other)
+    }
+
     /// The first field's name: "flows" of `flows[*].controller.delta`.
     pub(crate) fn root(&self) -> &str {
         match self.0.first() {
@@ -221,6 +226,8 @@ mod tests {
         assert!(path("flows[*].controller").covers(&path("flows[1].controller.delta")));
         assert!(!path("flows[*].controller.delta").covers(&path("flows[*].controller")));
         assert!(!path("flows[0].controller").covers(&path("flows[*].controller")));
+        assert!(path("flows[*].controller").is_above(&path("flows[1].controller.delta")));
+        assert!(!path("flows[*].controller").is_above(&path("flows[1].controller")));
     }
 
     #[test]

@@ -294,6 +294,16 @@ pub(crate) fn controller(field: &str, given: &str) -> Result<&'static cc::regist
     if PLANNED_CONTROLLERS.contains(&name.as_str()) {
         return Err(unavailable(field, given, available()));
     }
+    // ns-3's own, without the part that says so.
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric());
+    if plain && name.len() > 3 && name.starts_with("tcp") {
+        let names = available().collect::<Vec<_>>().join(", ");
+        let problem = format!(
+            "unknown controller {} (accepted: {names}; did you mean ns3::{given}?)",
+            shown(given)
+        );
+        return Err(Error::new(field, problem));
+    }
     let aliases = cc::registry::CONTROLLERS
         .iter()
         .flat_map(|e| e.aliases.iter().copied());

@@ -93,7 +93,9 @@ pub fn resolve_sweep(
     let mut axes = sweep::axes(sweep.unwrap_or(Value::Null))?;
     axes.retain(|axis| setting(axis).is_none());
     for axis in given {
-        if let Some(a) = setting(&axis) {
+        if let Some(a) = setting(&axis)
+            && !a.path.is_above(&axis.path)
+        {
             let problem = format!("is set by {}, too (accepted: one of both)", a.option);
             return Err(Error::new(format!("{} (--sweep)", axis.path), problem));
         }
@@ -166,9 +168,15 @@ fn one(
 ) -> Result<(Scenario, Links, Bytes), Error> {
     let blame = |error: Error| blame(error, settings, assignments);
     let mut value = merged.clone();
+    // What an axis varies a part of is there before: `--aqm=red` before `aqm.max_p`.
+    let is_first = |a: &Assignment| settings.iter().any(|(path, _)| a.path.is_above(path));
     let changes = || {
+        let given = |first| assignments.iter().filter(move |a| is_first(a) == first);
         let axes = settings.iter().map(|(path, value)| (path, value));
-        axes.chain(assignments.iter().map(|a| (&a.path, &a.value)))
+        let before = given(true).map(|a| (&a.path, &a.value));
+        before
+            .chain(axes)
+            .chain(given(false).map(|a| (&a.path, &a.value)))
     };
     // The number of flows comes first: the other paths speak of the flows that there are then.
     for first in [true, false] {

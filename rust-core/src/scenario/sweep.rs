@@ -4,7 +4,7 @@ use super::error::{Error, shown};
 use super::json::kind;
 use super::path::Path;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Most runs of one sweep.
 pub const MAX_CELLS: usize = 100_000;
@@ -124,12 +124,20 @@ pub(crate) fn cells(axes: &[Axis]) -> Result<Vec<Combination>, Error> {
         }
         cells = next;
     }
-    let mut names = BTreeSet::new();
-    for cell in &cells {
-        if !names.insert(&cell.name) {
-            let problem = format!("two combinations are called {}", shown(&cell.name));
-            return Err(Error::new("sweep", problem));
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    for i in 0..cells.len() {
+        let cut = cells[i].name.clone();
+        let mut number = 1;
+        while let Some(&twin) = names.get(&cells[i].name) {
+            if cells[twin].settings == cells[i].settings {
+                let problem = format!("two combinations are called {}", shown(&cut));
+                return Err(Error::new("sweep", problem));
+            }
+            // Long values are cut, and may be equal then.
+            number += 1;
+            cells[i].name = format!("{cut}-{number}");
         }
+        names.insert(cells[i].name.clone(), i);
     }
     Ok(cells)
 }
@@ -217,6 +225,11 @@ mod tests {
         assert!(error(json!({ "runs": 0 })).contains("accepted: 1.."));
         assert!(error(json!({ "run": [1], "runs": 2 })).contains("swept twice"));
         assert!(error(json!({ "run": [1, 1] })).contains("two combinations"));
+        // Not so if they are called the same only because long names are cut.
+        let long = "x".repeat(MAX_SLUG);
+        let axes = axes(json!({ "a": [format!("{long}y"), format!("{long}z")] })).unwrap();
+        let names: Vec<_> = cells(&axes).unwrap().into_iter().map(|c| c.name).collect();
+        assert_eq!(names[1], format!("{}-2", names[0]));
         assert!(error(json!({ "runs": 1000, "seeds": 1000 })).contains("more than"));
     }
 }

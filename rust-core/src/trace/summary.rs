@@ -293,16 +293,15 @@ impl Summary {
         }
         if let Some(jain) = self.fairness.jain {
             text.push_str(&format!("Jain's fairness index {jain:.4}"));
+            let first = self.flows.iter().filter_map(|f| f.start_s);
+            let first = first.fold(f64::MAX, f64::min);
             for join in self.fairness.joins.iter().take(8) {
+                // Flows that start together do not join anybody.
+                let what = if join.t_s > first { "join" } else { "start" };
+                text.push_str(&format!("; {what} at {:.3} s ", join.t_s));
                 match join.converged_s {
-                    Some(t) => {
-                        let after = t - join.t_s;
-                        text.push_str(&format!(
-                            "; join at {:.3} s fair after {after:.1} s",
-                            join.t_s
-                        ));
-                    }
-                    None => text.push_str(&format!("; join at {:.3} s never fair", join.t_s)),
+                    Some(t) => text.push_str(&format!("fair after {:.1} s", t - join.t_s)),
+                    None => text.push_str("not fair for 1 s on end"),
                 }
             }
             text.push('\n');

@@ -20,7 +20,7 @@ from ..errors import InputError, one_of
 from ..runs import Run, group_cells
 from . import references, style
 from .panels import KINDS, Kind, Window, draw_panel
-from .titles import cell_titles, set_titles
+from .titles import by_aqm, cell_titles, set_titles
 
 #: Columns of a figure with one kind at most; more panels go into further rows.
 _MOST_COLUMNS = 3
@@ -68,7 +68,7 @@ def overview(runs: Sequence[Run], window: Window | None = None) -> Figure:
                 block[0].sharey(grid[0, row, 0])
             panels = list(grid[:, row].flat)[: len(cells)]
             for ax, cell in zip(panels, cells, strict=True):
-                draw_panel(ax, cell, kind, window)
+                draw_panel(ax, cell, kind, window, look=_look(cells, cell))
             _finish(panels, kind, cells, window)
             for ax in panels[::columns]:
                 ax.set_ylabel(kind.label)
@@ -117,7 +117,8 @@ def time_figure(
             variants = _variants(cells)
             for cell, title, variant in zip(cells, names, variants, strict=True):
                 label = " ".join(title.split("\n"))
-                draw_panel(ax, cell, chosen, window, label=label, variant=variant)
+                look = _look(cells, cell)
+                draw_panel(ax, cell, chosen, window, label=label, variant=variant, look=look)
             _finish([ax] * len(cells), chosen, cells, window)
             ax.set_ylabel(chosen.label)
             ax.set_ylim(bottom=0)
@@ -131,7 +132,7 @@ def time_figure(
             figure, axes = new_figure(rows, columns, size, sharey="all")
             flat = list(axes.flat)
             for ax, cell in zip(flat, cells, strict=False):
-                draw_panel(ax, cell, chosen, window)
+                draw_panel(ax, cell, chosen, window, look=_look(cells, cell))
             set_titles(flat, names, _panel_width(width, columns))
             _finish(flat[: len(cells)], chosen, cells, window)
             for ax in flat[len(cells) :]:
@@ -200,12 +201,20 @@ def _finish(
         ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
 
 
+def _look(cells: Sequence[Sequence[Run]], cell: Sequence[Run]) -> palette.Style | None:
+    """What the lines of `cell` look like among `cells`, if not like their controllers."""
+    return palette.aqm(cell[0].aqm or "") if by_aqm(cells) else None
+
+
 def _variants(cells: Sequence[Sequence[Run]]) -> list[int]:
-    """The least number for each cell that no earlier one with a controller in common has."""
+    """The least number for each cell that no earlier one that looks like it (a controller in
+    common, or the queue management where these are compared) has.
+    """
+    compared = by_aqm(cells)
     taken: dict[str, set[int]] = {}
     numbers = []
     for cell in cells:
-        looks = list(cell[0].controllers)
+        looks = [cell[0].aqm or ""] if compared else list(cell[0].controllers)
         if len(looks) > 1:
             looks.append("")  # What its flows share looks alike for all such cells.
         used = set().union(*(taken.setdefault(look, set()) for look in looks))

@@ -85,6 +85,7 @@ def draw_panel(
     *,
     label: str = "",
     variant: int = 0,
+    look: palette.Style | None = None,
 ) -> list[Line2D]:
     """Draws `kind` for the runs of one cell into `ax` and returns the lines, one per flow.
 
@@ -92,7 +93,8 @@ def draw_panel(
     smallest and largest value); with one the
     band shows the extremes within each bin, where the trace records them. Lines have the label
     `label`, followed by the flow's name if there are several. `variant` tells runs of the same
-    controllers in the same axes apart (see `palette.variant`). The x axis is in seconds.
+    controllers in the same axes apart (see `palette.variant`); `look` is the colour and marker of
+    all lines, by default their controllers'. The x axis is in seconds.
     """
     first = cell[0]
     span = window or (0.0, max(r.duration_s for r in cell))
@@ -102,11 +104,11 @@ def draw_panel(
     lines = []
     for i in range(count):
         flow = widest.flows[i]
-        look = palette.controller(flow.controller)
-        if not kind.per_flow and len(first.controllers) > 1:
+        drawn = look or palette.controller(flow.controller)
+        if look is None and not kind.per_flow and len(first.controllers) > 1:
             # What flows of several controllers share has nobody's colour.
-            look = palette.Style(style.INK, "", first.label)
-        look = palette.variant(look, variant)
+            drawn = palette.Style(style.INK, "", first.label)
+        drawn = palette.variant(drawn, variant)
         series = stats.cut(kind.series(cell, i, width), span)
         names = [label] if label else []
         if kind.per_flow and count > 1:
@@ -118,11 +120,11 @@ def draw_panel(
         (line,) = ax.plot(
             series.time_s,
             series.value,
-            color=look.color,
+            color=drawn.color,
             linestyle=palette.line_style(i),
-            marker=None if many else look.marker or None,
+            marker=None if many else drawn.marker or None,
             markevery=(offset, shown),
-            markerfacecolor=look.color if i % 2 == 0 else "white",
+            markerfacecolor=drawn.color if i % 2 == 0 else "white",
             markeredgewidth=0.7,
             linewidth=0.6 if many else None,
             label=" ".join(names) or "_",
@@ -134,7 +136,7 @@ def draw_panel(
                 series.time_s,
                 series.low,
                 series.high,
-                color=look.color,
+                color=drawn.color,
                 alpha=style.BAND_ALPHA,
                 linewidth=0,
                 zorder=2,

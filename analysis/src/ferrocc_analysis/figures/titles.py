@@ -16,8 +16,9 @@ from ..runs import Run
 from ..schema import RANDOM_FIELDS
 
 _RANDOM_PART = re.compile(rf"(^|,)({'|'.join(RANDOM_FIELDS)})=\d+")
-#: The setting of a sweep that the controllers' names say already.
+#: The settings of a sweep that the names of controllers, or of queue managements, say already.
 _CONTROLLER: Final = "controller="
+_AQM: Final = "aqm="
 #: Sizes of titles in points: as large as fits, a long word is broken below the smallest.
 _SIZES: Final = (8.5, 8.0, 7.5, 7.0, 6.5)
 _INCH: Final = 72.0
@@ -25,15 +26,26 @@ _INCH: Final = 72.0
 _FEW_LINES: Final = 3
 
 
+def by_aqm(cells: Sequence[Sequence[Run]]) -> bool:
+    """Whether queue managements are compared: they differ, while all flows have one controller."""
+    controllers = {run.controllers for cell in cells for run in cell}
+    aqms = {run.aqm for cell in cells for run in cell}
+    return len(controllers) == 1 and all(len(c) == 1 for c in controllers) and len(aqms) > 1
+
+
 def cell_titles(cells: Sequence[Sequence[Run]]) -> list[str]:
-    """What to call each cell: its controllers, and in a second line what tells it apart if they do
-    not.
+    """What to call each cell: its controllers (where queue managements are compared, these), and
+    in a second line what tells it apart if they do not.
 
     A sweep names its cells `path=value,path=value`. What is equal in all cells, what tells the runs
     of one cell apart and what the controllers' names say is left out, unless it is needed after
     all; folders tell apart what names do not.
     """
-    labels = [palette.display_name(cell[0].label) for cell in cells]
+    compared = by_aqm(cells)
+    if compared:
+        labels = [palette.aqm(cell[0].aqm or "").name for cell in cells]
+    else:
+        labels = [palette.display_name(cell[0].label) for cell in cells]
     parts = [_RANDOM_PART.sub("", cell[0].name).strip(",").split(",") for cell in cells]
     full = [",".join(p) for p in parts]
     common = set(parts[0]).intersection(*parts[1:]) if len(cells) > 1 else set()
@@ -41,7 +53,7 @@ def cell_titles(cells: Sequence[Sequence[Run]]) -> list[str]:
         ", ".join(
             left
             for part in p
-            if part not in common and (left := _beside_controllers(part, cell[0].controllers))
+            if part not in common and (left := _beside_label(part, cell[0], compared))
         )
         for p, cell in zip(parts, cells, strict=True)
     ]
@@ -57,14 +69,17 @@ def cell_titles(cells: Sequence[Sequence[Run]]) -> list[str]:
     return [shortest(i) for i in range(len(cells))]
 
 
-def _beside_controllers(part: str, controllers: Sequence[str]) -> str:
-    """What a cell's name says in `part` beside its controllers: nothing of `controller=copa`, and
-    `mode-fixed` of `controller=copa_mode-fixed`, if Copa is one of them.
+def _beside_label(part: str, run: Run, compared: bool) -> str:
+    """What a cell's name says in `part` beside its label: nothing of `controller=copa`, and
+    `mode-fixed` of `controller=copa_mode-fixed`, if Copa is one of the controllers; the same of
+    `aqm=codel` where queue managements are `compared`.
     """
-    if not part.startswith(_CONTROLLER):
-        return part
-    name, _, settings = part.removeprefix(_CONTROLLER).partition("_")
-    return settings if name in controllers else part
+    for prefix, names in ((_CONTROLLER, run.controllers), (_AQM, (run.aqm,) if compared else ())):
+        if part.startswith(prefix):
+            name, _, settings = part.removeprefix(prefix).partition("_")
+            if name in names:
+                return settings
+    return part
 
 
 def set_titles(panels: Sequence[Axes], titles: Sequence[str], width_in: float) -> None:

@@ -182,7 +182,37 @@ fn what_routers_cannot_do_is_refused_by_name() {
         ),
         (
             &["--set=caches.enabled=true", "--set=caches.at=[]"],
-            &["caches.at", "at least one router (accepted: R1, R2, R3)"],
+            &[
+                "caches.at",
+                "the list is empty (accepted: some of R1, R2, R3",
+            ],
+        ),
+        (
+            &[
+                receiver,
+                "--set=names.mode=address",
+                "--set=caches.enabled=true",
+            ],
+            &["caches.enabled", "has no effect", "names.mode is address"],
+        ),
+        (
+            &[
+                "--set=topology.bottleneck.aqm.name=red",
+                "--set=topology.bottleneck.aqm.min_threshold=300",
+                "--set=topology.bottleneck.aqm.max_threshold=400",
+            ],
+            &[
+                "topology.bottleneck.aqm.min_threshold",
+                "300 is more than the queue holds (accepted: at most its limit, 200 packets)",
+            ],
+        ),
+        (
+            &["--aqm=edc"],
+            &["unknown AQM \"edc\"", "did you mean ecd?"],
+        ),
+        (
+            &["--set=flows[0].controller=TcpCubic"],
+            &["unknown controller", "did you mean ns3::TcpCubic?"],
         ),
         (
             &["--set=caches.assembly_memory=0 B"],

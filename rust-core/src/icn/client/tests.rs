@@ -10,6 +10,7 @@ fn options() -> ClientOptions {
     ClientOptions {
         timeout: Duration::from_millis(100),
         tries: 3,
+        unknown_tries: 2,
         jitter: 0.1,
     }
 }
@@ -43,7 +44,7 @@ fn answer() -> Body {
 #[test]
 fn a_request_is_repeated_with_doubling_timeouts_until_it_fails() {
     let mut client = NameClient::new(options(), 0.0);
-    let transaction = client.resolve(at(0), NDC, 0.0);
+    let transaction = client.resolve(at(0), NDC, true, 0.0);
     let first: Vec<_> = client.take_sent().collect();
     assert_eq!(first.len(), 1);
     // The jitter lengthens each timeout by a tenth of itself times the draw.
@@ -66,8 +67,8 @@ fn a_request_is_repeated_with_doubling_timeouts_until_it_fails() {
 #[test]
 fn the_first_reply_counts_and_no_other() {
     let mut client = NameClient::new(options(), 0.7);
-    let transaction = client.resolve(at(0), NDC, 0.0);
-    let other = client.resolve(at(0), NDC, 0.0);
+    let transaction = client.resolve(at(0), NDC, true, 0.0);
+    let other = client.resolve(at(0), NDC, true, 0.0);
     assert_ne!(transaction, other);
     let good = reply(transaction, NDC, answer());
     let wrong = [
@@ -99,7 +100,7 @@ fn the_first_reply_counts_and_no_other() {
 #[test]
 fn errors_and_confirmations_are_told() {
     let mut client = NameClient::new(options(), 0.0);
-    let resolving = client.resolve(at(0), NDC, 0.0);
+    let resolving = client.resolve(at(0), NDC, true, 0.0);
     let registering = client.register(at(0), NDC, locator(), 0.0);
     let removing = client.deregister(at(0), NDC, locator().address, 0.0);
     let outcome = |client: &mut NameClient, t, body| {
@@ -118,4 +119,48 @@ fn errors_and_confirmations_are_told() {
         Some(Outcome::Registered(vec![locator()]))
     );
     assert!(outcome(&mut client, removing, noted).is_some());
+}
+
+#[test]
+fn that_a_new_name_is_unknown_is_believed_at_the_last_of_its_tries() {
+    let unknown = Body::Error(ErrorCode::UnknownName);
+    let mut client = NameClient::new(options(), 0.0);
+    let early = client.resolve(at(0), NDC, false, 0.0);
+    assert_eq!(client.take_sent().count(), 1);
+    assert_eq!(
+        client.on_message(at(5), &reply(early, NDC, unknown.clone())),
+        None
+    );
+    assert_eq!(client.on_timeout(at(100), 0.0), None);
+    assert_eq!(client.take_sent().count(), 1);
+    let ended = client.on_message(at(105), &reply(early, NDC, unknown.clone()));
+    assert_eq!(
+        ended.map(|e| e.outcome),
+        Some(Outcome::Error(ErrorCode::UnknownName))
+    );
+    // A registration that came in between.
+    let late = client.resolve(at(200), NDC, false, 0.0);
+    assert_eq!(
+        client.on_message(at(205), &reply(late, NDC, unknown.clone())),
+        None
+    );
+    assert_eq!(client.on_timeout(at(300), 0.0), None);
+    assert!(matches!(
+        client.on_message(at(305), &reply(late, NDC, answer())),
+        Some(Ended {
+            outcome: Outcome::Answer { .. },
+            ..
+        })
+    ));
+    // The server said so once and then no more.
+    let silent = client.resolve(at(400), NDC, false, 0.0);
+    client.on_message(at(405), &reply(silent, NDC, unknown));
+    for due in [500, 700] {
+        assert_eq!(client.on_timeout(at(due), 0.0), None);
+    }
+    let ended = client.on_timeout(at(1100), 0.0);
+    assert_eq!(
+        ended.map(|e| e.outcome),
+        Some(Outcome::Error(ErrorCode::UnknownName))
+    );
 }

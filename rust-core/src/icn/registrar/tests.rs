@@ -14,6 +14,7 @@ fn registrar() -> Registrar {
         timeout: Duration::from_millis(100),
         tries: 2,
         jitter: 0.0,
+        ..ClientOptions::default()
     };
     let lifetime = Duration::from_millis(1000);
     Registrar::new(options, [10, 0, 0, 1].into(), 7, lifetime, 0.0)

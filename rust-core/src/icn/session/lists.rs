@@ -14,8 +14,9 @@ impl Session {
     /// Asks for a list.
     pub(super) fn ask(&mut self, now: Instant, draw: f64) {
         self.lists += 1;
+        let known = !self.candidates.is_empty();
         let transaction = match self.options.resolution {
-            Resolution::Server => self.client.resolve(now, self.ndc, draw),
+            Resolution::Server => self.client.resolve(now, self.ndc, known, draw),
             Resolution::Table | Resolution::Address | Resolution::Edge => {
                 self.step.look_up = true;
                 0

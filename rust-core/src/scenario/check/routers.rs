@@ -96,8 +96,24 @@ fn caches(s: &mut Scenario) -> Result<(), Error> {
         return Err(Error::new(format!("caches.at[{i}]"), problem));
     }
     if c.enabled && at.is_empty() && !c.off_path {
-        let problem = format!("at least one router (accepted: {})", list(icn_routers(t)));
+        let problem = format!(
+            "the list is empty (accepted: some of {}, or caches.enabled=false)",
+            list(icn_routers(t))
+        );
         return Err(Error::new("caches.at", problem));
+    }
+    let unasked = if s.names.mode == "address" {
+        Some("receivers ask the addresses that they are given (names.mode is address")
+    } else if s.flows.iter().all(|f| f.transport == "tcp") {
+        Some("there is no flow over icn (flows[*].transport is tcp")
+    } else {
+        None
+    };
+    if c.enabled
+        && let Some(why) = unasked
+    {
+        let problem = format!("true has no effect: {why}; accepted: false)");
+        return Err(Error::new("caches.enabled", problem));
     }
     if c.off_path && t.kind != "line" {
         let problem = format!(

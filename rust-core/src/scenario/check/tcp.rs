@@ -2,6 +2,7 @@
 
 use super::within;
 use crate::scenario::error::{Error, shown};
+use crate::scenario::json;
 use crate::scenario::model::{Algorithm, Flow, Links, Scenario};
 use crate::scenario::quantity::{Buffer, SizeText};
 use crate::scenario::registry;
@@ -198,6 +199,10 @@ pub(super) fn ns3_controller(
     let name = match (written_out, given.params.get(TYPE)) {
         (Some(name), _) => name,
         (None, Some(serde_json::Value::String(name))) => name.strip_prefix(PREFIX).unwrap_or(name),
+        (None, Some(other)) => {
+            let problem = format!("{} is not the name of a type", json::kind(other));
+            return Err(Error::new(format!("{field}.{TYPE}"), problem));
+        }
         _ => {
             let problem = "no type is given (accepted: {\"name\": \"ns3\", \"type\": \"TcpCubic\"}, \
                            or any other congestion control of ns-3)";

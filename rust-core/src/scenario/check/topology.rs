@@ -1,7 +1,8 @@
 //! The network.
 
 use super::{DEFAULT_RECEIVERS, MAX_FLOWS, filled, inside, micros, secs, within};
-use crate::aqm::{Limit, Setup};
+use crate::aqm::{Limit, Setup, red};
+use crate::cc::registry::parse;
 use crate::scenario::error::Error;
 use crate::scenario::model::{Algorithm, Bottleneck, Links, Scenario, Topology};
 use crate::scenario::quantity::{Buffer, RateText};
@@ -154,5 +155,10 @@ fn aqm(b: &Bottleneck, links: &Links) -> Result<Algorithm, Error> {
     };
     let params = Value::Object(b.aqm.params.clone());
     (entry.build)(&setup, &params).map_err(|message| inside(FIELD, &message))?;
+    // The defaults may be above a short queue; what is given may not.
+    if entry.name == "red" && b.aqm.params.contains_key("min_threshold") {
+        let checked = parse::<red::Config>(&params).and_then(|c| c.check_limit(&setup));
+        checked.map_err(|message| inside(FIELD, &message))?;
+    }
     Ok(filled(entry.name, (entry.defaults)(), &b.aqm))
 }

@@ -59,7 +59,12 @@ pub(super) fn check(s: &mut Scenario) -> Result<(), Error> {
         &w.warmup_mode,
     )?;
     w.warmup_mode = mode.name.to_owned();
-    let replayed = w.warmup_mode == "replay" && s.caches.enabled;
+    let replayed = w.warmup_mode == "replay";
+    if replayed && !s.caches.enabled {
+        let problem =
+            "replay fills caches, and there are none (caches.enabled is false; accepted: packets)";
+        return Err(Error::new("workload.warmup_mode", problem));
+    }
     for (i, flow) in s.flows.iter().enumerate() {
         refuse(i, flow)?;
     }
