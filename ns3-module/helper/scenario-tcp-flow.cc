@@ -104,12 +104,12 @@ ScenarioTcpFlow::CheckType(const std::string& type)
         }
     }
     std::sort(names.begin(), names.end());
-    std::string accepted;
+    rust::Vec<rust::String> accepted;
     for (const auto& name : names)
     {
-        accepted += (accepted.empty() ? "" : ", ") + name;
+        accepted.push_back(name);
     }
-    return "unknown congestion control \"" + type + "\" (accepted: " + accepted + ")";
+    return std::string(ferrocc::scenario::unknown_name("congestion control", type, accepted));
 }
 
 ScenarioTcpFlow::ScenarioTcpFlow(const ScenarioFlow::Environment& environment,

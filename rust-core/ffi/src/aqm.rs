@@ -224,6 +224,10 @@ fn new_aqm(
     setup: &Setup,
 ) -> Result<Box<Aqm>, String> {
     let read = |json: &str| -> Result<Map<String, Value>, String> {
+        // As of a controller: nothing given is no parameter given.
+        if json.is_empty() {
+            return Ok(Map::new());
+        }
         serde_json::from_str(json).map_err(|e| format!("parameters of {name}: {e}"))
     };
     let mut parameters = read(parameters)?;

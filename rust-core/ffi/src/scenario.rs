@@ -293,6 +293,8 @@ pub(crate) mod bridge {
         /// Reads the command line (without the program's name) and resolves the scenario.
         /// The error is one line that says which field, what was given and what is accepted.
         fn parse(args: &Vec<String>) -> Result<Box<Plan>>;
+        /// What to say of a name that is none of `accepted`, with the nearest of these.
+        fn unknown_name(what: &str, given: &str, accepted: &Vec<String>) -> String;
         /// What to do.
         fn action(self: &Plan) -> Action;
         /// What to print.
@@ -355,6 +357,11 @@ pub struct Plan(Arc<cli::Plan>);
 pub struct Cell {
     plan: Arc<cli::Plan>,
     index: usize,
+}
+
+#[expect(clippy::ptr_arg, reason = "C++ passes a rust::Vec")]
+fn unknown_name(what: &str, given: &str, accepted: &Vec<String>) -> String {
+    ferrocc::scenario::unknown(what, given, accepted.iter().map(String::as_str))
 }
 
 #[expect(clippy::ptr_arg, reason = "C++ passes a rust::Vec")]

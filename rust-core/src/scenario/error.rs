@@ -50,7 +50,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// "unknown `what` `given` (accepted: ...; did you mean ...?)".
-pub(crate) fn unknown<'a>(
+pub fn unknown<'a>(
     what: &str,
     given: &str,
     accepted: impl Iterator<Item = &'a str> + Clone,

@@ -22,7 +22,7 @@ mod schema;
 mod sweep;
 
 pub use check::{DEFAULT_RECEIVERS, MAX_FLOWS};
-pub use error::Error;
+pub use error::{Error, unknown};
 pub use json::{read, read_value};
 pub use model::{
     Access, Algorithm, Bottleneck, Caches, Clock, Fault, Flow, FlowClock, Links, Names, Replica,

@@ -263,6 +263,24 @@ impl Summary {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
 
+    /// A line about what the caches did.
+    fn tell_caches(&self, text: &mut String) {
+        let told = |c: &CacheSummary| {
+            let gone = match c.abandoned {
+                0 => String::new(),
+                n => format!(", {n} abandoned"),
+            };
+            format!(
+                "{} {} hits {} misses, {} assembled{gone}, {} evicted",
+                c.name, c.hits, c.misses, c.assembled, c.evictions
+            )
+        };
+        if !self.caches.is_empty() {
+            let all: Vec<String> = self.caches.iter().map(told).collect();
+            text.push_str(&format!("caches: {}\n", all.join("; ")));
+        }
+    }
+
     /// The transfers as a table for a terminal, with a line about the transfers that failed, about
     /// each direction of the bottleneck that carries DATA, and about fairness. Long lists are cut.
     pub fn table(&self) -> String {
@@ -290,6 +308,18 @@ impl Summary {
         }
         if let Some(workload) = &self.workload {
             text.push_str(&workload.table());
+        }
+        self.tell_caches(&mut text);
+        let verified = self
+            .flows
+            .iter()
+            .filter(|f| f.verified == Some(true))
+            .count();
+        if verified > 0 {
+            text.push_str(&format!(
+                "content: verified byte for byte in {verified} of {} flows\n",
+                self.flows.len()
+            ));
         }
         if let Some(jain) = self.fairness.jain {
             text.push_str(&format!("Jain's fairness index {jain:.4}"));
