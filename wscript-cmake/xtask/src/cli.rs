@@ -61,7 +61,7 @@ pub enum Task {
     },
     /// Runs what the papers' claims need, judges them, writes out/report/index.html
     Reproduce(ReproduceOptions),
-    /// Scenarios, controllers, recoveries and AQMs, each with one line
+    /// Scenarios, controllers, recoveries and AQMs, each with one line, and the papers' claims
     List,
     /// Links the module into an ns-3 tree and prints the ./ns3 commands that follow
     Ns3(Ns3Options),
@@ -72,7 +72,8 @@ pub enum Task {
 /// Options of `reproduce`.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 pub struct ReproduceOptions {
-    /// Claims (C2-fig6 or C2), papers (copa-icn), or ablations; all if none is given
+    /// Claims (C2-fig6 or C2), papers (copa-icn, ecd-icn), or ablations; all if none is given
+    /// (`cargo xtask list` has the names)
     #[arg(value_name = "CLAIM|PAPER")]
     pub names: Vec<String>,
     /// Few, shortened runs; verdicts are preliminary

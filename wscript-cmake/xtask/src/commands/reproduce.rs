@@ -12,7 +12,8 @@ use crate::python;
 use crate::runner::{self, SCENARIOS};
 
 /// What the analysis package takes for a claim, a line each; its tests keep the file up to date.
-const NAMES: &str = include_str!("../../../../analysis/src/ferrocc_analysis/claims/names.txt");
+pub(super) const NAMES: &str =
+    include_str!("../../../../analysis/src/ferrocc_analysis/claims/names.txt");
 
 /// How alike two names must be for one to be suggested for the other, 0..1.
 const ALIKE: f64 = 0.7;
