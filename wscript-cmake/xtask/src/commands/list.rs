@@ -35,7 +35,7 @@ fn claims(names: &str) -> String {
 /// `names` with commas between, in lines of readable length behind `heading`.
 fn lines<'a>(heading: &str, names: impl Iterator<Item = &'a str>) -> String {
     let mut text = String::new();
-    let mut line = format!("  {heading:<28}");
+    let mut line = format!("  {heading:<28} ");
     let mut names = names.peekable();
     while let Some(name) = names.next() {
         line.push_str(name);
@@ -45,7 +45,7 @@ fn lines<'a>(heading: &str, names: impl Iterator<Item = &'a str>) -> String {
         if line.len() > WIDTH {
             text.push_str(line.trim_end());
             text.push('\n');
-            line = " ".repeat(30);
+            line = " ".repeat(31);
         }
     }
     text.push_str(line.trim_end());
