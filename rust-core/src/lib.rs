@@ -13,6 +13,7 @@
 //! | [`wire`] | the REQ and DATA packet formats |
 //! | [`cc`] | the controllers and their registry |
 //! | [`aqm`] | what a queue does with a packet: pass it, mark it or drop it |
+//! | [`recovery`] | how a TCP sender judges duplicate ACKs |
 //! | [`tcp`] | the controllers on a simulator's TCP, and what is watched of a TCP transfer |
 //! | [`transport`] | the `Receiver` and `Replica` engines |
 //! | [`icn`] | names and replicas: the name server, its clients, sessions, assembly |
@@ -25,6 +26,7 @@ pub mod cc;
 pub mod feedback;
 pub mod filter;
 pub mod icn;
+pub mod recovery;
 pub mod scenario;
 pub mod tcp;
 pub mod trace;
