@@ -16,6 +16,7 @@ set(FERROCC_BRIDGE_SOURCES
     model/ferrocc-congestion-ops.cc
     helper/scenario-warmup.cc
     model/ferrocc-queue-disc.cc
+    model/ferrocc-tcp-socket.cc
     model/icn-binding-application.cc
     model/icn-eid.cc
     model/icn-header.cc
@@ -46,6 +47,7 @@ set(FERROCC_SOURCES
     model/node-clock.cc
     model/registry-attributes.cc
     model/reordering-point-to-point-channel.cc
+    model/tcp-judged-ops.cc
 )
 
 set(FERROCC_HEADERS
@@ -62,6 +64,7 @@ set(FERROCC_HEADERS
     model/ds-field-packet-filter.h
     model/ferrocc-congestion-ops.h
     model/ferrocc-queue-disc.h
+    model/ferrocc-tcp-socket.h
     model/icn-binding-application.h
     model/icn-eid.h
     model/icn-header.h
@@ -81,6 +84,7 @@ set(FERROCC_HEADERS
     model/ns3-compat.h
     model/registry-attributes.h
     model/reordering-point-to-point-channel.h
+    model/tcp-judged-ops.h
 )
 
 set(FERROCC_TESTS

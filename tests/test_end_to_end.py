@@ -225,7 +225,7 @@ def test_help_names_every_option(runner):
         (["--controller=cubik"], ["controller", "cubik", "cubic"]),
         (["--controller="], ["controller"]),
         (["--transport=udp"], ["transport", "udp", "icn"]),
-        (["--recovery=nce"], ["recovery", "nce"]),
+        (["--recovery=nce"], ["recovery", "nce", "icn"]),
         (["--aqm=reed"], ["aqm", "reed"]),
         (["--set=topology.bottleneck.rat=1Mbps"], ["rat", "rate"]),
         (["--set=flows[7].size=1MB"], ["flows[7]"]),

@@ -142,7 +142,7 @@ def test_many_flows_of_many_kinds_in_both_directions(runner, tmp_path):
     ("option", "words"),
     [
         ("--controller=ns3::TcpFoo", ("flows[0].controller.type", "TcpFoo", "TcpCubic")),
-        ("--recovery=nce", ("flows[0].recovery", "nce", "standard")),
+        ("--recovery=ncr", ("flows[0].recovery", "ncr", "did you mean nce?")),
         ("--set=flows[0].ndc=film", ("flows[0].ndc", "tcp")),
         ("--set=tcp.mss=1B", ("tcp.mss", "100 B")),
     ],

@@ -2,9 +2,10 @@
 //! `target/cxxbridge/`.
 
 fn main() {
-    const BRIDGES: [&str; 10] = [
+    const BRIDGES: [&str; 11] = [
         "src/aqm.rs",
         "src/icn.rs",
+        "src/recovery.rs",
         "src/router.rs",
         "src/types.rs",
         "src/scenario.rs",

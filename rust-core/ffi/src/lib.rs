@@ -8,6 +8,7 @@
 mod aqm;
 mod convert;
 mod icn;
+mod recovery;
 mod router;
 mod scenario;
 mod tcp;

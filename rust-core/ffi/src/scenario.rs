@@ -230,6 +230,8 @@ pub(crate) mod bridge {
         buffer_bytes: u32,
         /// First window in segments.
         initial_window: u32,
+        /// Segments in flight at most; 0 for no limit.
+        max_window: u32,
     }
 
     /// A type of ns-3 that a scenario names.
@@ -280,6 +282,10 @@ pub(crate) mod bridge {
         ns3_type: String,
         /// Its parameters, resolved, a JSON object.
         controller_params: String,
+        /// How duplicate ACKs are judged; of a flow over TCP only.
+        recovery: String,
+        /// Its parameters, resolved, a JSON object.
+        recovery_params: String,
         /// Options of the receiver engine, resolved, a JSON object.
         transport_options: String,
     }
@@ -554,6 +560,7 @@ impl Cell {
             delayed_ack: tcp.delayed_ack,
             buffer_bytes: bytes(tcp.buffer),
             initial_window: tcp.initial_window,
+            max_window: tcp.max_window.unwrap_or(0),
         }
     }
 
@@ -662,6 +669,13 @@ impl Cell {
                 ns3_type: flow.controller.ns3_type().unwrap_or_default().to_owned(),
                 controller_params: serde_json::to_string(&flow.controller.params)
                     .unwrap_or_default(),
+                recovery: flow
+                    .recovery
+                    .as_ref()
+                    .map_or(String::new(), |r| r.name.clone()),
+                recovery_params: flow.recovery.as_ref().map_or(String::new(), |r| {
+                    serde_json::to_string(&r.params).unwrap_or_default()
+                }),
                 transport_options: options.clone(),
             })
             .collect()

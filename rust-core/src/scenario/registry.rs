@@ -211,17 +211,17 @@ pub const RECOVERIES: &[Entry] = &[
         "SACK with proportional rate reduction",
         "RFC 6675, RFC 6937",
     ),
-    lacks(
+    has(
         "newreno",
         "fast retransmit and fast recovery without SACK",
         "RFC 6582",
     ),
-    lacks(
+    has(
         "veno",
-        "halves only if its backlog estimate says congestion",
+        "a loss with a short backlog costs a fifth of the window",
         "Fu and Liew 2003",
     ),
-    lacks(
+    has(
         "cerl",
         "tells random loss by the queue length that RTTs show",
         "El-Ocla 2010",
@@ -231,7 +231,11 @@ pub const RECOVERIES: &[Entry] = &[
         "rate from ACK arrivals and congestion warnings",
         "Xu, Tian, Ansari 2005",
     ),
-    lacks("rr", "robust recovery", "Wang and Shin 2001"),
+    lacks(
+        "rr",
+        "reordering-robust: adapts the number of duplicate ACKs",
+        "Zhang, Karp, Floyd, Peterson 2003",
+    ),
     lacks(
         "pr",
         "persistent reordering: timers instead of duplicate ACKs",
@@ -242,12 +246,12 @@ pub const RECOVERIES: &[Entry] = &[
         "detection of out-of-order and response",
         "Wang and Zhang 2002",
     ),
-    lacks(
+    has(
         "nce",
-        "non-congestion events are told from congestion",
-        "TCP-NCE paper",
+        "delays a retransmission until reordering and random loss can be told apart",
+        "the NCE paper",
     ),
-    lacks("no-cut", "retransmits without reducing the window", "-"),
+    has("no-cut", "newreno without cuts for duplicate ACKs", "-"),
 ];
 
 /// Controllers that are known but not in [`cc::registry::CONTROLLERS`] yet.

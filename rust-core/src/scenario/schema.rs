@@ -1,11 +1,10 @@
 //! The JSON Schema of scenario files, made from the model and the registries.
 
 use super::model::Scenario;
-use super::registry::{
-    DIRECTIONS, Entry, IP_VERSIONS, RECOVERIES, TOPOLOGIES, TRANSPORTS, WARMUP_MODES,
-};
+use super::registry::{DIRECTIONS, Entry, IP_VERSIONS, TOPOLOGIES, TRANSPORTS, WARMUP_MODES};
 use crate::aqm::registry::AQMS;
 use crate::cc::registry::CONTROLLERS;
+use crate::recovery::registry::POLICIES;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -21,6 +20,14 @@ pub fn schema() -> Value {
         })
         .collect();
     let aqms: Vec<Row> = AQMS
+        .iter()
+        .map(|e| Row {
+            names: e.aliases.iter().copied().chain([e.name]).collect(),
+            summary: e.summary,
+            params: (e.schema)(&mut generator).to_value(),
+        })
+        .collect();
+    let policies: Vec<Row> = POLICIES
         .iter()
         .map(|e| Row {
             names: e.aliases.iter().copied().chain([e.name]).collect(),
@@ -60,11 +67,11 @@ pub fn schema() -> Value {
     defs["Bottleneck"]["properties"]["aqm"] = aqm;
     defs["Flow"]["properties"]["controller"] = json!({ "$ref": "#/$defs/Controller" });
     defs["Flow"]["properties"]["transport"]["enum"] = names_of(TRANSPORTS);
-    let mut recoveries = names_of(RECOVERIES);
-    if let Some(list) = recoveries.as_array_mut() {
-        list.push(Value::Null);
+    let mut recovery = algorithm("how a TCP sender judges duplicate ACKs", policies, defs);
+    if let Some(variants) = recovery["anyOf"].as_array_mut() {
+        variants.push(json!({ "enum": ["standard", Value::Null] }));
     }
-    defs["Flow"]["properties"]["recovery"]["enum"] = recoveries;
+    defs["Flow"]["properties"]["recovery"] = recovery;
     defs["Flow"]["properties"]["direction"]["enum"] = names_of(DIRECTIONS);
     defs["Topology"]["properties"]["kind"]["enum"] = names_of(TOPOLOGIES);
     defs["Topology"]["properties"]["ip"]["enum"] = names_of(IP_VERSIONS);

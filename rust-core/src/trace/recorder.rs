@@ -550,7 +550,7 @@ impl Recorder {
             name: given.name.clone().unwrap_or_default(),
             transport: given.transport.clone(),
             controller: given.controller.label(),
-            recovery: given.recovery.clone(),
+            recovery: given.recovery.as_ref().map(|r| r.name.clone()),
             start_s: flow.start.map(seconds),
             end_s: flow.end.map(seconds),
             completed,

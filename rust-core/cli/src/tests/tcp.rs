@@ -23,7 +23,13 @@ fn options_are_filled_in_from_the_network() {
     // Path (the mean delay of reordered packets included) and queue eight times, and 1 MB.
     let window = 20_000_000 / 8 * 16 / 1000 + 200 * 1358;
     assert_eq!(tcp.buffer.unwrap().0, Bytes::new(8 * window + 1_000_000));
-    assert_eq!(cell.scenario.flows[0].recovery.as_deref(), Some("standard"));
+    assert_eq!(
+        cell.scenario.flows[0]
+            .recovery
+            .as_ref()
+            .map(|r| r.name.as_str()),
+        Some("standard")
+    );
 
     let ipv6 = single(&[BASE, TCP, FIXED, "--set=topology.ip=ipv6"]);
     // 20 B more in either header.
@@ -73,13 +79,14 @@ fn ns3s_own_congestion_control_has_one_canonical_form() {
 fn what_tcp_cannot_do_is_told_in_one_line() {
     for (args, expected) in [
         (
-            vec!["--recovery=veno"],
-            "flows[0].recovery (--recovery): \"veno\" is not available in this version (accepted: \
-             standard)",
+            vec!["--recovery=pr"],
+            "flows[0].recovery (--recovery): \"pr\" is not available in this version (accepted: \
+             standard, newreno, veno, cerl, nce, no-cut)",
         ),
         (
             vec!["--recovery=sack"],
-            "flows[0].recovery (--recovery): unknown recovery \"sack\" (accepted: standard)",
+            "flows[0].recovery (--recovery): unknown recovery \"sack\" (accepted: standard, \
+             newreno, veno, cerl, nce, no-cut)",
         ),
         (
             vec!["--set=flows[0].ndc=film"],

@@ -28,6 +28,7 @@ pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
         ..Setup::default()
     };
     let rtprop = s.topology.rtprop.0;
+    let path = tcp::path(s, over_tcp.packet_size);
     // Thousands of flows with one controller need one check.
     let mut known: BTreeMap<String, Algorithm> = BTreeMap::new();
     let mut names = BTreeSet::new();
@@ -41,12 +42,12 @@ pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
         }
         let is_tcp = flow.transport == "tcp";
         if is_tcp {
-            tcp::flow(i, flow)?;
+            tcp::flow(i, flow, &path)?;
         } else if let Some(recovery) = &flow.recovery {
             let problem = format!(
                 "{} has no place in a flow with the icn transport (accepted: none; recoveries are \
                  for tcp)",
-                shown(recovery)
+                shown(&recovery.name)
             );
             return Err(Error::new(at("recovery"), problem));
         }

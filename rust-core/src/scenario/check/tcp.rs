@@ -1,6 +1,7 @@
 //! The flows over TCP.
 
-use super::within;
+use super::{filled, inside, within};
+use crate::recovery;
 use crate::scenario::error::{Error, shown};
 use crate::scenario::json;
 use crate::scenario::model::{Algorithm, Flow, Links, Scenario};
@@ -88,6 +89,16 @@ pub(super) fn check(s: &mut Scenario, packet: Bytes, links: &Links) -> Result<()
         MAX_BUFFER,
         &format!("two segments of {mss}..1 GiB"),
     )?;
+    if let Some(most) = tcp.max_window {
+        within(
+            "tcp.max_window",
+            most,
+            most,
+            2,
+            1_000_000,
+            "2..1000000 segments",
+        )?;
+    }
     tcp.mss = Some(mss);
     tcp.buffer = Some(buffer);
     s.tcp = Some(tcp);
@@ -140,13 +151,67 @@ fn enough(s: &Scenario, packet: Bytes, links: &Links) -> Bytes {
     Bytes::new(buffer.min(MAX_BUFFER))
 }
 
+/// What a sender may be told of its path.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Path {
+    segment: Bytes,
+    bottleneck_mbps: f64,
+    buffer_bytes: f64,
+}
+
+/// The path of all flows, of packets of `packet`.
+pub(super) fn path(s: &Scenario, packet: Bytes) -> Path {
+    let b = &s.topology.bottleneck;
+    let buffer = match b.buffer {
+        Buffer::Packets(n) => packet.get().saturating_mul(n),
+        Buffer::Bytes(n) => n.get(),
+        Buffer::Bdp(_) => 0,
+    };
+    Path {
+        segment: packet.saturating_sub(Bytes::new(headers(s))),
+        bottleneck_mbps: b.rate.0.as_mbps(),
+        buffer_bytes: buffer as f64,
+    }
+}
+
+/// Checks a recovery by making one, and fills in its parameters.
+fn recovery(field: &str, given: &Algorithm, path: &Path) -> Result<Algorithm, Error> {
+    let name = given.name.to_ascii_lowercase();
+    let name = recovery::registry::find(&name).map_or(given.name.as_str(), |e| e.name);
+    let entry = registry::select(field, "recovery", registry::RECOVERIES, name)?;
+    let Some(policy) = recovery::registry::find(entry.name) else {
+        // ns-3's own.
+        if let Some(key) = given.params.keys().next() {
+            return Err(Error::unknown(field, "parameter", key, std::iter::empty()));
+        }
+        return Ok(Algorithm::named(entry.name));
+    };
+    let mut filled = filled(policy.name, (policy.defaults)(), given);
+    for (key, value) in [
+        ("bottleneck_mbps", path.bottleneck_mbps),
+        ("buffer_bytes", path.buffer_bytes),
+    ] {
+        let is_left = !given.params.contains_key(key);
+        if let Some(own) = filled.params.get_mut(key)
+            && is_left
+        {
+            *own = value.into();
+        }
+    }
+    let setup = recovery::Setup {
+        segment: path.segment,
+    };
+    let params = serde_json::Value::Object(filled.params.clone());
+    (policy.build)(&setup, &params).map_err(|message| inside(field, &message))?;
+    Ok(filled)
+}
+
 /// Fails on what a flow over TCP cannot have, and fills in its recovery.
-pub(super) fn flow(i: usize, flow: &mut Flow) -> Result<(), Error> {
+pub(super) fn flow(i: usize, flow: &mut Flow, path: &Path) -> Result<(), Error> {
     let at = |field: &str| format!("flows[{i}].{field}");
-    let given = flow.recovery.as_deref().unwrap_or("standard");
-    let field = at("recovery");
-    let recovery = registry::select(&field, "recovery", registry::RECOVERIES, given)?;
-    flow.recovery = Some(recovery.name.to_owned());
+    let given = flow.recovery.take();
+    let given = given.unwrap_or_else(|| Algorithm::named("standard"));
+    flow.recovery = Some(recovery(&at("recovery"), &given, path)?);
     let no = |field: &str, given: &str, accepted: &str| {
         let problem = format!(
             "{given} has no place in a flow with the tcp transport (accepted: {accepted}; it is for \

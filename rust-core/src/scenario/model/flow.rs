@@ -17,7 +17,7 @@ pub struct Flow {
     /// The congestion controller.
     pub controller: Algorithm,
     /// How a TCP sender judges duplicate ACKs; not for `icn`.
-    pub recovery: Option<String>,
+    pub recovery: Option<Algorithm>,
     /// `forward`: from the replica nodes' router to the receivers'; `opposite`: the receiver is at
     /// IR2 and fetches from the replica node at IR1 (topo-2 only).
     pub direction: String,

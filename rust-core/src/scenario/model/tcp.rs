@@ -16,6 +16,8 @@ pub struct Tcp {
     pub delayed_ack: u32,
     /// Send buffer and receive buffer. Default: so large that they never limit.
     pub buffer: Option<SizeText>,
+    /// Segments in flight at most, whatever the congestion window. Default: no limit.
+    pub max_window: Option<u32>,
     /// First congestion window in segments (RFC 6928: 10).
     pub initial_window: u32,
 }
@@ -27,6 +29,7 @@ impl Default for Tcp {
             sack: true,
             delayed_ack: 2,
             buffer: None,
+            max_window: None,
             initial_window: 10,
         }
     }
