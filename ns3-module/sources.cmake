@@ -92,6 +92,7 @@ set(FERROCC_TESTS
     test/ferrocc-marks-test-suite.cc
     test/ferrocc-names-test-suite.cc
     test/ferrocc-priority-test-suite.cc
+    test/ferrocc-recovery-test-suite.cc
     test/ferrocc-router-test-suite.cc
     test/ferrocc-routing-test-suite.cc
     test/ferrocc-scenario-test-suite.cc

@@ -159,3 +159,36 @@ def test_the_list_tells_of_tcp(runner):
     text = runner("--list").stdout
     assert "transports:" in text
     assert "ns3::TYPE" in text
+
+
+@pytest.mark.parametrize("recovery", ["newreno", "veno", "cerl", "nce", "no-cut"])
+def test_recoveries_deliver_every_byte_and_tell_what_they_judge(runner, tmp_path, recovery):
+    out = tmp_path / "out"
+    done = runner("--scenario=base/topo-1", "--transport=tcp", "--controller=ns3::TcpNewReno",
+                  f"--recovery={recovery}", "--loss=0.05", "--reorder=0.02", "--verify",
+                  "--set=flows[0].size=300 kB", "--set=tcp.mss=512 B", "--set=tcp.max_window=32",
+                  "--duration=600s", "--set=trace.enabled=true", f"--out={out}")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    summary = summary_of(out)
+    (flow,) = summary["flows"]
+    assert flow["completed"]
+    assert flow["verified"] is True
+    assert flow["recovery"] == recovery
+    assert summary["config"]["flows"][0]["recovery"]["name"] == recovery
+    verdicts = [line.split(",")[-1] for line in (out / "events.csv").read_text().splitlines()
+                if ",verdict," in line]  # fmt: skip
+    assert set(verdicts) <= {"congestion", "random-loss", "reordering"}
+    assert verdicts
+    expected = {"newreno": {"congestion"}, "no-cut": {"random-loss"}}
+    assert set(verdicts) == expected.get(recovery, set(verdicts))
+    if recovery == "nce":
+        assert {"random-loss", "reordering"} <= set(verdicts)
+
+
+def test_the_paths_numbers_are_filled_in_for_nce(runner, tmp_path):
+    out = tmp_path / "out"
+    done = runner("--scenario=base/topo-1", "--transport=tcp", "--recovery=nce", "--rate=6Mbps",
+                  "--buffer=50kB", "--duration=1s", f"--out={out}")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    recovery = summary_of(out)["config"]["flows"][0]["recovery"]
+    assert (recovery["bottleneck_mbps"], recovery["buffer_bytes"]) == (6.0, 50000.0)

@@ -10,6 +10,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/ferrocc-congestion-ops.h"
+#include "ns3/ferrocc-tcp-socket.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/inet6-socket-address.h"
 #include "ns3/node.h"
@@ -17,6 +18,7 @@
 #include "ns3/object-factory.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/tcp-header.h"
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-socket-base.h"
@@ -35,6 +37,10 @@ namespace
 /// Port of the first flow, the first that is not well known (RFC 6335).
 constexpr uint16_t FIRST_PORT = 1024;
 
+/// The recovery that is ns-3's own.
+constexpr char STANDARD[] = "standard";
+/// Timeouts in a row after which a sender gives up; never, in practice.
+constexpr uint32_t DATA_RETRIES = 1'000'000;
 /// Longer than any run: three years.
 const Time NO_PERSIST_TIMEOUT = Seconds(1e8);
 
@@ -149,9 +155,39 @@ ScenarioTcpFlow::MakeCongestionOps() const
 }
 
 Ptr<TcpSocketBase>
-ScenarioTcpFlow::MakeSocket(const Ptr<Node>& node) const
+ScenarioTcpFlow::MakeSender(const Ptr<Node>& node)
+{
+    auto factory = node->GetObject<FerroccTcpSocketFactory>();
+    if (!factory)
+    {
+        factory = CreateObject<FerroccTcpSocketFactory>();
+        node->AggregateObject(factory);
+    }
+    factory->SetAttribute("Recovery", StringValue(std::string(m_spec.recovery)));
+    factory->SetAttribute("RecoveryParameters", StringValue(std::string(m_spec.recovery_params)));
+    factory->SetAttribute("MaxWindow", UintegerValue(m_tcp.max_window * m_tcp.mss_bytes));
+    auto socket = DynamicCast<FerroccTcpSocket>(factory->CreateSocket());
+    socket->TraceConnectWithoutContext("Verdict", MakeCallback(&ScenarioTcpFlow::OnVerdict, this));
+    Configure(socket);
+    if (m_spec.recovery != STANDARD)
+    {
+        // What is compared under heavy loss goes on as long as the run.
+        socket->SetAttribute("DataRetries", UintegerValue(DATA_RETRIES));
+    }
+    return socket;
+}
+
+Ptr<TcpSocketBase>
+ScenarioTcpFlow::MakeListener(const Ptr<Node>& node) const
 {
     auto socket = DynamicCast<TcpSocketBase>(node->GetObject<TcpL4Protocol>()->CreateSocket());
+    Configure(socket);
+    return socket;
+}
+
+void
+ScenarioTcpFlow::Configure(const Ptr<TcpSocketBase>& socket) const
+{
     socket->SetAttribute("SegmentSize", UintegerValue(m_tcp.mss_bytes));
     socket->SetAttribute("Sack", BooleanValue(m_tcp.sack));
     socket->SetAttribute("Timestamp", BooleanValue(false));
@@ -163,7 +199,6 @@ ScenarioTcpFlow::MakeSocket(const Ptr<Node>& node) const
     // What arrives is read at once, so that a window of zero is that of a reset. ns-3 takes it for
     // a full buffer, and its probe would look for a segment that the closed socket has not.
     socket->SetAttribute("PersistTimeout", TimeValue(NO_PERSIST_TIMEOUT));
-    return socket;
 }
 
 Address
@@ -194,13 +229,13 @@ ScenarioTcpFlow::Start()
                                      this);
     }
     const auto& network = m_environment.network;
-    m_listener = MakeSocket(network.GetReceiver(m_spec.receiver));
+    m_listener = MakeListener(network.GetReceiver(m_spec.receiver));
     m_listener->Bind(WithPort(Address()));
     m_listener->Listen();
     m_listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
                                   MakeCallback(&ScenarioTcpFlow::OnAccept, this));
 
-    m_sender = MakeSocket(network.GetReplica(m_spec.replicas[0].replica));
+    m_sender = MakeSender(network.GetReplica(m_spec.replicas[0].replica));
     m_sender->SetCongestionControlAlgorithm(MakeCongestionOps());
     m_sender->SetConnectCallback(MakeCallback(&ScenarioTcpFlow::OnConnected, this),
                                  MakeCallback(&ScenarioTcpFlow::OnNotConnected, this));
@@ -339,6 +374,15 @@ ScenarioTcpFlow::OnNotConnected(Ptr<Socket> /* socket */)
     if (m_progress == Progress::RUNNING)
     {
         End(NO_CONNECTION);
+    }
+}
+
+void
+ScenarioTcpFlow::OnVerdict(SequenceNumber32 /* sequence */, const std::string& verdict)
+{
+    if (m_progress == Progress::RUNNING && m_environment.run.trace)
+    {
+        Event("verdict", 1, verdict);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "ns3/address.h"
 #include "ns3/nstime.h"
+#include "ns3/sequence-number.h"
 #include "ns3/tcp-socket-state.h"
 
 #include <memory>
@@ -75,8 +76,12 @@ class ScenarioTcpFlow : public ScenarioTransfer
     void Start();
     /// It is given up now.
     void Stop();
-    /// Makes a socket. @param node Its node. @return The socket.
-    Ptr<TcpSocketBase> MakeSocket(const Ptr<Node>& node) const;
+    /// Makes the socket that sends. @param node Its node. @return The socket.
+    Ptr<TcpSocketBase> MakeSender(const Ptr<Node>& node);
+    /// Makes the socket that listens. @param node Its node. @return The socket.
+    Ptr<TcpSocketBase> MakeListener(const Ptr<Node>& node) const;
+    /// Sets what both have. @param socket The socket.
+    void Configure(const Ptr<TcpSocketBase>& socket) const;
     /// Makes the sender's congestion control. @return It.
     Ptr<TcpCongestionOps> MakeCongestionOps() const;
     /// The port of both ends. @param host The host's address; an invalid one for any.
@@ -95,6 +100,9 @@ class ScenarioTcpFlow : public ScenarioTransfer
     void OnConnected(Ptr<Socket> socket);
     /// There is no connection. @param socket The sender.
     void OnNotConnected(Ptr<Socket> socket);
+    /// The sender has judged duplicate ACKs. @param sequence The first byte that was missing.
+    /// @param verdict Why.
+    void OnVerdict(SequenceNumber32 sequence, const std::string& verdict);
     /// The sender has room. @param socket The sender. @param available How much, bytes.
     void OnRoom(Ptr<Socket> socket, uint32_t available);
     /// The connection has broken. @param socket The sender.
