@@ -230,6 +230,29 @@ fn what_routers_cannot_do_is_refused_by_name() {
             &["caches.off_path", "names.mode is table", "accepted: false"],
         ),
         (
+            &["--set=caches.off_path_controller=newreno"],
+            &[
+                "caches.off_path_controller",
+                "without an off-path cache (accepted: null",
+            ],
+        ),
+        (
+            &[
+                "--set=caches.enabled=true",
+                "--set=caches.off_path=true",
+                "--set=caches.off_path_controller=ns3::TcpCubic",
+            ],
+            &["caches.off_path_controller", "is for the tcp transport"],
+        ),
+        (
+            &[
+                "--set=caches.enabled=true",
+                "--set=caches.off_path=true",
+                "--set=caches.off_path_controller=newrenoo",
+            ],
+            &["caches.off_path_controller", "did you mean newreno?"],
+        ),
+        (
             &["--set=flows[0].direction=opposite"],
             &[
                 "flows[0].direction",
