@@ -350,6 +350,18 @@ fn faults_have_what_they_need_and_nothing_else() {
         r#"--set=faults=[{"at": "1 s", "kind": "receiver-move", "target": "C1", "to": "R2"}]"#,
     ];
     assert!(error(&late).contains("R2 is a plain IP router, which cannot bind names"));
+    let provided = [
+        LINE,
+        "--set=names.mode=server",
+        "--set=flows[*].size=null",
+        r#"--set=workload={"catalogue": 5, "ndc_size": "20 kB", "measured": 3}"#,
+        r#"--set=faults=[{"at": "1 s", "kind": "replica-move", "target": "S", "to": "R2"}]"#,
+    ];
+    let line = error(&provided);
+    assert!(
+        line.contains("faults[0].kind") && line.contains("names.mode table"),
+        "{line}"
+    );
     let elsewhere =
         r#"--set=faults=[{"at": "1 s", "kind": "receiver-move", "target": "RE1", "to": "IR2"}]"#;
     assert!(error(&[BASE, FIXED, elsewhere]).contains("needs the topology line"));
