@@ -3,6 +3,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/icn-binding-application.h"
+#include "ns3/icn-l4-protocol.h"
 #include "ns3/icn-name-server-application.h"
 #include "ns3/icn-off-path-cache-application.h"
 #include "ns3/icn-receiver.h"
