@@ -238,14 +238,14 @@ LineTestCase::DoRun()
         }
         return found;
     };
-    // The first flow is the first of the list. 6 MB at 20 Mbps take 2.4 s without any fault: it has
-    // neither ended at the restart nor when the client moves.
+    // The first flow is the first of the list. It has begun before the restart, and is under way,
+    // still, when the client moves: beside the server, where nothing limits it to 20 Mbps.
     const auto first = [&summary](const std::string& field) {
         const auto at = summary.find("\"" + field + "\": ");
         return at == std::string::npos ? -1.0 : std::stod(summary.substr(at + field.size() + 4));
     };
     NS_TEST_ASSERT_MSG_EQ(first("start_s"), 0, "it began before the restart");
-    NS_TEST_ASSERT_MSG_GT(first("end_s"), 2.4, "it ended after the restart and the move");
+    NS_TEST_ASSERT_MSG_GT(first("end_s"), 2.0, "it ended after the restart and the move");
     NS_TEST_ASSERT_MSG_EQ(count("\"completed\": true"), 2, "both transfers");
     NS_TEST_ASSERT_MSG_EQ(count("\"verified\": true"), 2, "both are what their names say");
     NS_TEST_ASSERT_MSG_EQ(count("\"name\": \"edge\""), 1, "the second link");
