@@ -220,7 +220,8 @@ def test_a_server_moves_and_is_found_again(run, ip, binding):
 def test_a_server_that_moves_thrice_leaves_no_dead_addresses_behind(run, binding):
     moves = [("1 s", "R2"), ("3 s", "R3"), ("5 s", "R2")]
     faults = [{"at": at, "kind": "replica-move", "target": "S", "to": to} for at, to in moves]
-    flows = [{"name": "during", "size": "20 MB"}, {"name": "after", "size": "2 MB", "start": "40 s"}]
+    during = {"name": "during", "size": "20 MB"}
+    flows = [during, {"name": "after", "size": "2 MB", "start": "40 s"}]
     summary = run("--scenario=smoke/line-replica-move", f"--set=names.binding={binding}",
                   f"--set=faults={json.dumps(faults)}",
                   f"--set=flows={json.dumps(flows)}")  # fmt: skip
