@@ -175,10 +175,24 @@ def test_a_configured_address_stalls_by_name(run):
 
 
 def test_names_that_nobody_registered_are_unknown(run):
-    flows, _ = run("--scenario=smoke/one-flow", "--set=names.mode=server",
+    flows, _ = run("--scenario=smoke/one-flow", "--set=names.mode=server", "--duration=10s",
                    '--set=replicas=[{"name": "RN", "registered": false}]')  # fmt: skip
-    assert flows["flow-1"]["failure"] == "name-unknown"
-    assert flows["flow-1"]["bytes"] == 0
+    flow = flows["flow-1"]
+    assert flow["failure"] == "name-unknown"
+    assert flow["bytes"] == 0
+    # Asked for at 0, 1, 3 and 7 s, each pause up to a tenth longer.
+    assert 7.0 <= flow["end_s"] - flow["start_s"] <= 7.9
+
+
+def test_a_registration_that_is_on_its_way_is_waited_for(run):
+    # It takes longer to the name server than the first query does.
+    flows, _ = run("--scenario=base/line", "--rtprop=500ms", "--duration=20s",
+                   "--set=flows[0].size=100 kB")  # fmt: skip
+    assert flows["flow-1"]["completed"]
+    lossy, _ = run("--scenario=base/line", "--loss=0.3", "--duration=60s",
+                   "--set=topology.bottleneck.loss_reverse=0.3",
+                   "--set=flows[0].size=20 kB")  # fmt: skip
+    assert lossy["flow-1"]["completed"]
 
 
 def test_a_vanished_replica_says_so_and_may_come_back(run):
