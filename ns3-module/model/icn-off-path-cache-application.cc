@@ -63,12 +63,11 @@ IcnOffPathCacheApplication::GetTypeId()
                           StringValue("copa-icn"),
                           MakeStringAccessor(&IcnOffPathCacheApplication::m_controller),
                           MakeStringChecker())
-            .AddAttribute(
-                "ControllerParams",
-                "Parameters of the controller, a JSON object; empty for its defaults",
-                StringValue(""),
-                MakeStringAccessor(&IcnOffPathCacheApplication::m_controllerParams),
-                MakeStringChecker())
+            .AddAttribute("ControllerParams",
+                          "Parameters of the controller, a JSON object; empty for its defaults",
+                          StringValue(""),
+                          MakeStringAccessor(&IcnOffPathCacheApplication::m_controllerParams),
+                          MakeStringChecker())
             .AddAttribute("Options",
                           "Options of the fetches' transport, as in IcnReceiver; empty for its "
                           "attributes",

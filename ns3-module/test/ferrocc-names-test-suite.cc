@@ -45,14 +45,14 @@ struct World
     /// What it is like.
     struct Setting
     {
-        bool ipv6{false};     //!< IPv6 instead of IPv4.
-        uint32_t replicas{2}; //!< How many replicas.
+        bool ipv6{false};            //!< IPv6 instead of IPv4.
+        uint32_t replicas{2};        //!< How many replicas.
         Time delay{MilliSeconds(5)}; //!< The bottleneck's one-way delay.
-        double loss{0};       //!< Loss in both directions.
-        double reorder{0};    //!< Probability that DATA is held back.
-        double serverLoss{0}; //!< Loss on the name server's link, both directions.
-        Time processing;      //!< The name server's service time.
-        bool register_{true}; //!< Whether replicas register.
+        double loss{0};              //!< Loss in both directions.
+        double reorder{0};           //!< Probability that DATA is held back.
+        double serverLoss{0};        //!< Loss on the name server's link, both directions.
+        Time processing;             //!< The name server's service time.
+        bool register_{true};        //!< Whether replicas register.
     };
 
     /**
