@@ -11,6 +11,7 @@ import struct
 from dataclasses import dataclass
 
 FIXED = struct.Struct(">BBBBI20sB")
+HOLDER = struct.Struct(">QI")
 TAIL = struct.Struct(">HI")
 MAX_LENGTH = 1232
 TYPES = (
@@ -33,7 +34,7 @@ class MessageError(ValueError):
 
 @dataclass(frozen=True)
 class Message:
-    """A message; locators are (address, cost, lifetime in ms)."""
+    """A message; locators are (address, cost, lifetime in ms), a holder is (number, moves)."""
 
     type: str
     transaction: int
@@ -41,6 +42,7 @@ class Message:
     locators: tuple[tuple[str, int, int], ...] = ()
     truncated: bool = False
     error_code: str | None = None
+    holder: tuple[int, int] | None = None
 
 
 def parse(data: bytes) -> Message:
@@ -63,7 +65,12 @@ def parse(data: bytes) -> Message:
         raise MessageError("bad number of locators")
     if name == "SUBSCRIBE" and count != 1:
         raise MessageError("bad number of locators")
-    at, locators = FIXED.size, []
+    at, locators, holder = FIXED.size, [], None
+    if name == "REGISTER":
+        if at + HOLDER.size > len(data):
+            raise MessageError("truncated message")
+        holder = HOLDER.unpack_from(data, at)
+        at += HOLDER.size
     for _ in range(count):
         if at >= len(data):
             raise MessageError("truncated message")
@@ -86,7 +93,7 @@ def parse(data: bytes) -> Message:
     if name == "DEREGISTER" and any(cost or lifetime for _, cost, lifetime in locators):
         raise MessageError("bad locator")
     error = ERRORS[code - 1] if name == "ERROR" else None
-    return Message(name, transaction, eid, tuple(locators), bool(flags), error)
+    return Message(name, transaction, eid, tuple(locators), bool(flags), error, holder)
 
 
 def emit(message: Message) -> bytes:
@@ -101,6 +108,8 @@ def emit(message: Message) -> bytes:
         message.eid,
         len(message.locators),
     )
+    if message.holder is not None:
+        out += HOLDER.pack(*message.holder)
     for address, cost, lifetime in message.locators:
         packed = ipaddress.ip_address(address).packed
         out += bytes([4 if len(packed) == 4 else 6]) + packed + TAIL.pack(cost, lifetime)

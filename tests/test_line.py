@@ -216,6 +216,32 @@ def test_a_server_moves_and_is_found_again(run, ip, binding):
     assert 13.0 < summary["flows"][0]["rtt_ms"]["min"] < 15.0
 
 
+@pytest.mark.parametrize("binding", ["receiver", "edge", "path"])
+def test_a_server_that_moves_thrice_leaves_no_dead_addresses_behind(run, binding):
+    moves = [("1 s", "R2"), ("3 s", "R3"), ("5 s", "R2")]
+    faults = [{"at": at, "kind": "replica-move", "target": "S", "to": to} for at, to in moves]
+    during = {"name": "during", "size": "20 MB"}
+    flows = [during, {"name": "after", "size": "2 MB", "start": "40 s"}]
+    summary = run("--scenario=smoke/line-replica-move", f"--set=names.binding={binding}",
+                  f"--set=faults={json.dumps(faults)}",
+                  f"--set=flows={json.dumps(flows)}")  # fmt: skip
+    assert_whole(summary)
+    during, after = flows_of(summary)["during"], flows_of(summary)["after"]
+    # In mid-transfer a silent address costs three expiries of the retransmission timer at most.
+    assert 5.0 < during["end_s"] < 40.0
+    # 2 MB at 20 Mbps take 0.8 s, and there is one address.
+    assert after["end_s"] - after["start_s"] < 3.0
+    assert after["replica_switches"] == 0
+
+
+def test_a_cache_beside_the_path_has_the_scenarios_payload(run):
+    summary = run("--scenario=smoke/line-off-path", "--set=transport.mss_bytes=500")
+    assert_whole(summary)
+    data = summary["links"][0]
+    # From R3 to R2: the first client's, and those of the cache.
+    assert data["arrivals"] > 2 * 2_000_000 / 500
+
+
 def test_without_a_name_server_routers_refuse_by_name(run):
     fault = '[{"at": "0 s", "kind": "name-server-fail"}]'
     summary = run("--scenario=smoke/line", f"--set=faults={fault}", "--set=duration=120 s")

@@ -34,6 +34,7 @@ def test_valid_messages_are_read_and_written_alike(vector):
         tuple(tuple(locator) for locator in vector["locators"]),
         vector["truncated"],
         vector["error_code"],
+        vector["holder"] and (int(vector["holder"][0], 16), vector["holder"][1]),
     )
     raw = bytes.fromhex(vector["bytes"])
     assert name_messages.parse(raw) == expected

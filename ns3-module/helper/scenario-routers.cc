@@ -151,14 +151,10 @@ ScenarioRouters::AddOffPathCache(const ferrocc::scenario::Cell& cell,
     fetcher->SetAttribute("NameTimeout", ToTime(spec.names_timeout_ns));
     fetcher->SetAttribute("NameTries", UintegerValue(spec.names_tries));
     fetcher->SetAttribute("Verify", BooleanValue(spec.verify));
-    for (const auto& flow : cell.flows())
-    {
-        if (flow.transport == "icn")
-        {
-            fetcher->SetAttribute("Controller", StringValue(std::string(flow.controller)));
-            break;
-        }
-    }
+    const auto fetches = cell.off_path();
+    fetcher->SetAttribute("Controller", StringValue(std::string(fetches.controller)));
+    fetcher->SetAttribute("ControllerParams", StringValue(std::string(fetches.controller_params)));
+    fetcher->SetAttribute("Options", StringValue(std::string(fetches.transport_options)));
     fetcher->SetCache(m_caches.back().assembler);
     fetcher->AssignStreams(STREAM_ROUTERS + 4 * static_cast<int64_t>(cache.router) + 1);
     node->AddApplication(fetcher);

@@ -63,6 +63,17 @@ IcnOffPathCacheApplication::GetTypeId()
                           StringValue("copa-icn"),
                           MakeStringAccessor(&IcnOffPathCacheApplication::m_controller),
                           MakeStringChecker())
+            .AddAttribute("ControllerParams",
+                          "Parameters of the controller, a JSON object; empty for its defaults",
+                          StringValue(""),
+                          MakeStringAccessor(&IcnOffPathCacheApplication::m_controllerParams),
+                          MakeStringChecker())
+            .AddAttribute("Options",
+                          "Options of the fetches' transport, as in IcnReceiver; empty for its "
+                          "attributes",
+                          StringValue(""),
+                          MakeStringAccessor(&IcnOffPathCacheApplication::m_options),
+                          MakeStringChecker())
             .AddAttribute("ReplicaChoice",
                           "How a fetch chooses its source, as in IcnSession",
                           StringValue("nearest"),
@@ -224,10 +235,14 @@ IcnOffPathCacheApplication::Begin(const IcnEid& ndc)
     NS_LOG_FUNCTION(this << ndc);
     Fetch fetch{CreateObject<IcnReceiver>(), CreateObject<IcnSession>()};
     fetch.receiver->SetAttribute("Controller", StringValue(m_controller));
+    fetch.receiver->SetAttribute("ControllerParams", StringValue(m_controllerParams));
+    fetch.receiver->SetAttribute("Options", StringValue(m_options));
     fetch.receiver->SetAttribute("Verify", BooleanValue(m_verify));
     fetch.receiver->SetNode(GetNode());
     fetch.receiver->SetNdc(ndc);
     fetch.session->SetAttribute("ReplicaChoice", StringValue(m_choice));
+    fetch.session->SetAttribute("NameTimeout", TimeValue(m_nameTimeout));
+    fetch.session->SetAttribute("NameTries", UintegerValue(m_nameTries));
     fetch.session->SetReceiver(fetch.receiver);
     fetch.session->SetNameServer(m_nameServer);
     if (m_stream >= 0)

@@ -165,17 +165,19 @@ class IcnOffPathCacheApplication : public Application
 
     struct Engine; //!< The subscriber.
 
-    Address m_nameServer;     //!< The name server.
-    std::string m_placement;  //!< Which NDCs are fetched.
-    double m_probability;     //!< Probability of a fetch.
-    std::string m_controller; //!< The receivers' controller.
-    std::string m_choice;     //!< How they choose a source.
-    Time m_lifetime;          //!< For how long to subscribe.
-    Time m_nameTimeout;       //!< Time until a request is repeated.
-    uint32_t m_nameTries;     //!< How often it is sent.
-    uint32_t m_maxFetches;    //!< Most fetches at once.
-    uint32_t m_maxWaiting;    //!< Most NDCs that wait.
-    bool m_verify;            //!< Whether payload is real.
+    Address m_nameServer;           //!< The name server.
+    std::string m_placement;        //!< Which NDCs are fetched.
+    double m_probability;           //!< Probability of a fetch.
+    std::string m_controller;       //!< The receivers' controller.
+    std::string m_controllerParams; //!< Its parameters.
+    std::string m_options;          //!< The receivers' transport options.
+    std::string m_choice;           //!< How they choose a source.
+    Time m_lifetime;                //!< For how long to subscribe.
+    Time m_nameTimeout;             //!< Time until a request is repeated.
+    uint32_t m_nameTries;           //!< How often it is sent.
+    uint32_t m_maxFetches;          //!< Most fetches at once.
+    uint32_t m_maxWaiting;          //!< Most NDCs that wait.
+    bool m_verify;                  //!< Whether payload is real.
 
     std::unique_ptr<Engine> m_engine;       //!< See Engine; while the application runs.
     Ptr<IcnRouterCacheApplication> m_cache; //!< What keeps what is fetched.

@@ -396,15 +396,24 @@ IcnReplicaApplication::RegisterAll()
     {
         return;
     }
-    if (!m_engine->registrar)
+    if (!m_client->IsOpen())
     {
         m_client->Open(GetNode(),
                        m_nameServer,
                        MakeCallback(&IcnReplicaApplication::OnMessage, this));
+    }
+    const auto address = bridge::FromAddress(m_client->GetLocalAddress());
+    NS_ABORT_MSG_IF(address.family == 0,
+                    "node " << GetNode()->GetId() << " has no route to its name server");
+    if (m_engine->registrar)
+    {
+        // It stays the same holder of its registrations.
+        Apply((*m_engine->registrar)->relocate(bridge::NowNs(), address, Draw()));
+    }
+    else
+    {
         ferrocc::icn::RegistrarConfig config;
-        config.address = bridge::FromAddress(m_client->GetLocalAddress());
-        NS_ABORT_MSG_IF(config.address.family == 0,
-                        "node " << GetNode()->GetId() << " has no route to its name server");
+        config.address = address;
         config.cost = m_cost;
         config.lifetime_ns = static_cast<uint64_t>(m_lifetime.GetNanoSeconds());
         config.timeout_ns = static_cast<uint64_t>(m_nameTimeout.GetNanoSeconds());
@@ -423,7 +432,10 @@ IcnReplicaApplication::StopRegistering()
 {
     m_timer.Cancel();
     m_client->Close();
-    m_engine->registrar.reset();
+    if (m_engine->registrar)
+    {
+        (*m_engine->registrar)->stop();
+    }
 }
 
 void
@@ -480,6 +492,7 @@ IcnReplicaApplication::DoDispose()
 {
     NS_LOG_FUNCTION(this);
     StopRegistering();
+    m_engine->registrar.reset();
     StopApplication();
     m_client->Dispose();
     m_clock = nullptr;

@@ -45,13 +45,14 @@ struct World
     /// What it is like.
     struct Setting
     {
-        bool ipv6{false};     //!< IPv6 instead of IPv4.
-        uint32_t replicas{2}; //!< How many replicas.
-        double loss{0};       //!< Loss in both directions.
-        double reorder{0};    //!< Probability that DATA is held back.
-        double serverLoss{0}; //!< Loss on the name server's link, both directions.
-        Time processing;      //!< The name server's service time.
-        bool register_{true}; //!< Whether replicas register.
+        bool ipv6{false};            //!< IPv6 instead of IPv4.
+        uint32_t replicas{2};        //!< How many replicas.
+        Time delay{MilliSeconds(5)}; //!< The bottleneck's one-way delay.
+        double loss{0};              //!< Loss in both directions.
+        double reorder{0};           //!< Probability that DATA is held back.
+        double serverLoss{0};        //!< Loss on the name server's link, both directions.
+        Time processing;             //!< The name server's service time.
+        bool register_{true};        //!< Whether replicas register.
     };
 
     /**
@@ -141,7 +142,7 @@ struct World
     {
         LinkSpec link;
         link.rate = DataRate("20Mbps");
-        link.delay = MilliSeconds(5);
+        link.delay = setting.delay;
         link.buffer = "40p";
         link.priority = true;
         link.loss = {setting.loss, setting.loss};
@@ -547,6 +548,31 @@ FerroccNamesTestSuite::FerroccNamesTestSuite()
                           plain,
                           at(0.05, [](World& w) { w.server->Fail(); }),
                           {"name-server-unreachable", {}}));
+    add(new WorldTestCase("registrations that come after the first queries",
+                          plain,
+                          [](World& w) {
+                              for (const auto& replica : w.replicas)
+                              {
+                                  replica->SetStartTime(Seconds(2.5));
+                              }
+                          },
+                          {"", {0}}));
+    World::Setting alone;
+    alone.replicas = 1;
+    add(new WorldTestCase("a name server that is down at the start",
+                          alone,
+                          [](World& w) {
+                              World::At(Time(0), [&w] { w.server->Fail(); });
+                              World::At(Seconds(2), [&w] { w.server->Restore(); });
+                          },
+                          {"", {0}}));
+    World::Setting lossy = alone;
+    lossy.serverLoss = 0.2;
+    lossy.loss = 0.2;
+    add(new WorldTestCase("registrations that may be lost", lossy, nothing, {"", {0}}));
+    World::Setting far = alone;
+    far.delay = MilliSeconds(250);
+    add(new WorldTestCase("registrations that are on their way", far, nothing, {"", {0}}));
     add(new WorldTestCase("unknown names", unregistered, nothing, {"name-unknown", {}}));
     add(new WorldTestCase("replicas that all vanish",
                           plain,

@@ -3,6 +3,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/icn-binding-application.h"
+#include "ns3/icn-l4-protocol.h"
 #include "ns3/icn-name-server-application.h"
 #include "ns3/icn-off-path-cache-application.h"
 #include "ns3/icn-receiver.h"
@@ -63,6 +64,7 @@ struct Line
         Time secondStart{MilliSeconds(0)};   //!< When it starts.
         bool offPath{false};                 //!< Whether there is an off-path cache at R2.
         std::string offPathPlacement{"lce"}; //!< Its placement.
+        std::string offPathOptions;          //!< Its fetches' transport options.
         double loss{0};                      //!< Loss on each router link, both directions.
     };
 
@@ -216,9 +218,25 @@ struct Line
         offPath->SetAttribute("NameServer", AddressValue(nameServerAddress));
         offPath->SetAttribute("Verify", BooleanValue(true));
         offPath->SetAttribute("Placement", StringValue(setting.offPathPlacement));
+        offPath->SetAttribute("Controller", StringValue("newreno"));
+        offPath->SetAttribute("Options", StringValue(setting.offPathOptions));
         offPath->SetCache(offPathCache);
         offPath->AssignStreams(850);
         node->AddApplication(offPath);
+        node->GetObject<IcnL4Protocol>()->TraceConnectWithoutContext(
+            "Data",
+            MakeCallback(&Line::OnOffPathData, this));
+    }
+
+    /**
+     * DATA came to the off-path cache's fetches.
+     *
+     * @param packet It.
+     * @param hopLimit Its hop limit.
+     */
+    void OnOffPathData(Ptr<const Packet> packet, uint8_t /* hopLimit */)
+    {
+        offPathLargest = std::max(offPathLargest, packet->GetSize());
     }
 
     /**
@@ -303,6 +321,7 @@ struct Line
     std::array<Ptr<IcnRouterCacheApplication>, 3> caches{}; //!< The routers' caches.
     Ptr<IcnRouterCacheApplication> offPathCache;            //!< The cache beside the path, or null.
     Ptr<IcnOffPathCacheApplication> offPath;                //!< What fills it, or null.
+    uint32_t offPathLargest{0};                             //!< Its largest DATA, bytes.
     IcnEid ndc;                                             //!< The NDC.
 };
 
@@ -334,10 +353,10 @@ class RoutersTestCase : public TestCase
     /// What comes of it.
     struct Outcome
     {
-        std::vector<std::string> failures;          //!< Per receiver; empty: its content is whole.
-        std::vector<uint64_t> changes;              //!< Per receiver: how often its source changed.
-        std::vector<Counts> caches;                 //!< What caches have counted.
-        std::function<void(Line&, TestCase&)> more; //!< Further checks, or none.
+        std::vector<std::string> failures{};          //!< Per receiver; empty: it is whole.
+        std::vector<uint64_t> changes{};              //!< Per receiver: changes of its source.
+        std::vector<Counts> caches{};                 //!< What caches have counted.
+        std::function<void(Line&, TestCase&)> more{}; //!< Further checks, or none.
     };
 
     /**
@@ -630,6 +649,16 @@ FerroccRouterTestSuite::AddOffPathTests()
         setting,
         And(Both(0.5, 6), 5, [](Line& w) { w.server->Fail(); }),
         {{"", ""}, {0, 0}, {}, counted(1, 0, 1)});
+    Line::Setting small = setting;
+    small.offPathOptions = R"({"mss_bytes": 400})";
+    Add("its fetches have the payload that they are told",
+        small,
+        Both(0.5, 6),
+        {{"", ""}, {0, 0}, {}, [](Line& w, TestCase&) {
+             // With the ICN header.
+             NS_ABORT_MSG_UNLESS(w.offPathLargest > 400 && w.offPathLargest < 500,
+                                 "largest DATA " << w.offPathLargest);
+         }});
     setting.offPathPlacement = "lcd";
     Add("a cache beside the path is nobody's first router",
         setting,
@@ -723,6 +752,35 @@ FerroccRouterTestSuite::AddMobilityTests()
             });
         },
         {{"", ""}, {1, 1}, {}});
+    Add("a receiver that starts after three moves of the server finds it at once",
+        plain,
+        [](Line& w) {
+            w.Start(0, 0.5);
+            w.Start(1, 10);
+            LinkSpec access;
+            access.delay = MilliSeconds(1);
+            const auto first = w.serverHosts[0];
+            const auto second = w.line.AddPlace(first, 1, access);
+            const auto third = w.line.AddPlace(first, 0, access);
+            const auto fourth = w.line.AddPlace(first, 1, access);
+            const auto move = [&w](double at, const auto& from, const auto& to) {
+                Line::At(at, [&w, from, to] {
+                    w.line.Move(from, to);
+                    w.server->NotifyAddressChange();
+                });
+            };
+            move(4, first, second);
+            move(5, second, third);
+            move(6, third, fourth);
+            Line::At(9, [&w] {
+                NS_ABORT_MSG_UNLESS(w.nameServer->GetNReplicas(w.ndc) == 1,
+                                    "it is listed where it is and nowhere else");
+            });
+        },
+        {{"", ""}, {0, 0}, {}, [](Line& w, TestCase&) {
+             NS_ABORT_MSG_UNLESS(w.clients[1].receiver->GetCompletionTime() < Seconds(12),
+                                 "it waited for a dead address");
+         }});
     Line::Setting cached;
     cached.caches = {0, 1, 2};
     Add("a receiver moves in mid-transfer",

@@ -205,6 +205,13 @@ pub(crate) mod bridge {
             now_ns: u64,
             draw: f64,
         ) -> RegistrarStep<'a>;
+        /// The node has another address: registers everything from there.
+        unsafe fn relocate<'a>(
+            self: &'a mut Registrar,
+            now_ns: u64,
+            address: &NodeAddress,
+            draw: f64,
+        ) -> RegistrarStep<'a>;
         /// Forgets an NDC without a word to the name server.
         fn forget(self: &mut Registrar, eid: &Eid);
         /// Forgets everything without a word to the name server.
@@ -433,6 +440,12 @@ impl Registrar {
 
     fn add(&mut self, now_ns: u64, eid: &Eid, draw: f64) -> RegistrarStep<'_> {
         self.engine.add(at(now_ns), convert::eid(eid), draw);
+        self.answer()
+    }
+
+    fn relocate(&mut self, now_ns: u64, to: &NodeAddress, draw: f64) -> RegistrarStep<'_> {
+        let to = address(to).unwrap_or(NOBODY);
+        self.engine.relocate(at(now_ns), to, draw);
         self.answer()
     }
 

@@ -217,6 +217,17 @@ pub(crate) mod bridge {
         to: u32,
     }
 
+    /// How an off-path cache fetches.
+    #[derive(Debug, Clone)]
+    struct OffPathSpec {
+        /// Registry name of the controller; "" without such a cache.
+        controller: String,
+        /// The controller's parameters, JSON.
+        controller_params: String,
+        /// The transport's options, JSON.
+        transport_options: String,
+    }
+
     /// Options of the flows over TCP.
     #[derive(Debug, Clone, Copy)]
     struct TcpSpec {
@@ -326,6 +337,8 @@ pub(crate) mod bridge {
         fn folder(self: &Cell) -> String;
         /// The routers, from the receivers' to the replicas'.
         fn routers(self: &Cell) -> Vec<RouterSpec>;
+        /// How its off-path cache fetches.
+        fn off_path(self: &Cell) -> OffPathSpec;
         /// Options of its flows over TCP.
         fn tcp(self: &Cell) -> TcpSpec;
         /// The hosts that fetch NDCs.
@@ -340,8 +353,8 @@ pub(crate) mod bridge {
 }
 
 use bridge::{
-    Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, NamedType, ReceiverSpec, ReplicaSpec,
-    RouterSpec, RunSpec, SwitchSpec, TcpSpec, WorkloadSpec,
+    Action, ClockStepSpec, FaultSpec, FlowSpec, HolderSpec, NamedType, OffPathSpec, ReceiverSpec,
+    ReplicaSpec, RouterSpec, RunSpec, SwitchSpec, TcpSpec, WorkloadSpec,
 };
 use ferrocc::scenario::quantity::{Buffer, Capacity, Jitter, SizeText};
 use ferrocc::scenario::{Fault, Nodes, ReplicaNode, registry};
@@ -547,6 +560,17 @@ impl Cell {
                 cache: caches.enabled && is_in(caches.at.as_deref().unwrap_or(&[]), router.name),
             })
             .collect()
+    }
+
+    fn off_path(&self) -> OffPathSpec {
+        let s = &self.resolved().scenario;
+        let controller = s.caches.off_path_controller.as_ref();
+        let params = controller.map(|c| serde_json::to_string(&c.params).unwrap_or_default());
+        OffPathSpec {
+            controller: controller.map_or(String::new(), |c| c.name.clone()),
+            controller_params: params.unwrap_or_default(),
+            transport_options: serde_json::to_string(&s.transport).unwrap_or_default(),
+        }
     }
 
     fn tcp(&self) -> TcpSpec {
@@ -817,6 +841,28 @@ mod tests {
         let spec = cell.spec();
         assert_eq!((spec.names_mode.as_str(), spec.names_loss), ("server", 0.1));
         assert!(cell.routers().iter().all(|router| !router.cache));
+    }
+
+    #[test]
+    fn an_off_path_cache_fetches_as_the_first_flow_does_unless_told_otherwise() {
+        let base = [
+            "--scenario=smoke/line-off-path",
+            "--set=transport.mss_bytes=700",
+        ];
+        let given = r#"--set=flows[*].controller={"name":"copa","delta":0.25}"#;
+        let plan = |more: &[&str]| plan(&[&base[..], &[given], more].concat()).unwrap();
+        let first = plan(&[]);
+        let cell = first.cell(0).unwrap();
+        let (fetches, flow) = (cell.off_path(), &cell.flows()[0]);
+        assert_eq!(fetches.controller, "copa");
+        assert!(fetches.controller_params.contains("0.25"));
+        assert_eq!(fetches.controller_params, flow.controller_params);
+        assert_eq!(fetches.transport_options, flow.transport_options);
+        assert!(fetches.transport_options.contains("700"));
+        let other = plan(&["--set=caches.off_path_controller=newreno"]);
+        assert_eq!(other.cell(0).unwrap().off_path().controller, "newreno");
+        let none = super::tests::plan(&["--scenario=smoke/line"]).unwrap();
+        assert_eq!(none.cell(0).unwrap().off_path().controller, "");
     }
 
     #[test]

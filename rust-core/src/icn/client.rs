@@ -1,6 +1,6 @@
 //! A client of a name server: requests that are repeated until they are answered.
 
-use super::message::{Body, ErrorCode, Locator, Message};
+use super::message::{Body, ErrorCode, Holder, Locator, Message};
 use crate::units::{Duration, Instant};
 use crate::wire::Eid;
 use std::collections::BTreeMap;
@@ -121,9 +121,17 @@ impl NameClient {
         transaction
     }
 
-    /// Tells that `eid` is at `locator`.
-    pub fn register(&mut self, now: Instant, eid: Eid, locator: Locator, draw: f64) -> u32 {
-        self.begin(now, eid, Body::Register(vec![locator]), draw)
+    /// Tells that `eid` is at `locator`, where `holder` has it.
+    pub fn register(
+        &mut self,
+        now: Instant,
+        eid: Eid,
+        holder: Holder,
+        locator: Locator,
+        draw: f64,
+    ) -> u32 {
+        let locators = vec![locator];
+        self.begin(now, eid, Body::Register { holder, locators }, draw)
     }
 
     /// Tells that `eid` is no longer at `address`.

@@ -10,7 +10,9 @@
 //!  4  transaction (u32), chosen by the client and repeated in the reply
 //!  8  EID (20 B)
 //! 28  number of locators (u8)
-//! 29  locators: family (u8: 4 or 6), address (4 or 16 B), cost (u16), lifetime (u32, ms)
+//! 29  in REGISTER only: holder (u64) and its moves (u32), see [`Holder`]
+//! 29  locators (41 in REGISTER): family (u8: 4 or 6), address (4 or 16 B), cost (u16),
+//!     lifetime (u32, ms)
 //! ```
 //!
 //! | message | direction | locators |
@@ -42,6 +44,8 @@ pub const FIXED_LEN: usize = 29;
 pub const MAX_LEN: usize = 1280 - 40 - 8;
 
 const FLAG_TRUNCATED: u8 = 1;
+/// Holder and moves of a REGISTER.
+const HOLDER_LEN: usize = 8 + 4;
 /// Family, cost and lifetime of a locator.
 const LOCATOR_FIXED_LEN: usize = 1 + 2 + 4;
 
@@ -135,11 +139,27 @@ impl Locator {
     }
 }
 
+/// Who registers: what ties the registrations of a node together when it changes its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Holder {
+    /// A number that the node keeps for itself and its name server; no answer tells it. Who knows it
+    /// has made the earlier registrations, and may replace them. Zero for nobody.
+    pub id: u64,
+    /// How often the node has changed its address: a REGISTER that was overtaken by that of a later
+    /// address does not bring the earlier one back.
+    pub moves: u32,
+}
+
 /// What is said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     /// The NDC is there.
-    Register(Vec<Locator>),
+    Register {
+        /// Whose registration it is.
+        holder: Holder,
+        /// Where the NDC is.
+        locators: Vec<Locator>,
+    },
     /// That has been noted.
     Registered(Vec<Locator>),
     /// The NDC is no longer there.
@@ -175,7 +195,7 @@ pub struct Message {
 impl Message {
     const fn message_type(&self) -> u8 {
         match self.body {
-            Body::Register(_) => 1,
+            Body::Register { .. } => 1,
             Body::Registered(_) => 2,
             Body::Deregister(_) => 3,
             Body::Resolve => 4,
@@ -217,6 +237,10 @@ impl Message {
         if kind == 7 && count != 1 {
             return Err(Error::LocatorCount);
         }
+        let (holder, rest) = match kind {
+            1 => holder(rest)?,
+            _ => (Holder::default(), rest),
+        };
         let locators = locators(rest, count.into())?;
         let general = kind == 7 && eid != [0; Eid::LEN];
         let reply = kind == 8 && transaction != [0; 4];
@@ -224,7 +248,7 @@ impl Message {
             return Err(Error::Subject);
         }
         let body = match kind {
-            1 => Body::Register(locators),
+            1 => Body::Register { holder, locators },
             2 => Body::Registered(locators),
             3 => Body::Deregister(
                 locators
@@ -259,7 +283,8 @@ impl Message {
     pub fn emit(&self, out: &mut Vec<u8>) {
         let mut gone = Vec::new();
         let (given, flagged): (&[Locator], bool) = match &self.body {
-            Body::Register(l) | Body::Registered(l) | Body::Announce(l) => (l, false),
+            Body::Register { locators, .. } => (locators, false),
+            Body::Registered(l) | Body::Announce(l) => (l, false),
             Body::Subscribe(l) => (std::slice::from_ref(l), false),
             Body::Answer {
                 locators,
@@ -275,7 +300,11 @@ impl Message {
             }
             Body::Resolve | Body::Error(_) => (&[], false),
         };
-        let mut len = FIXED_LEN;
+        let holder = match self.body {
+            Body::Register { holder, .. } => Some(holder),
+            _ => None,
+        };
+        let mut len = FIXED_LEN + holder.map_or(0, |_| HOLDER_LEN);
         let fitting = given
             .iter()
             .take_while(|l| {
@@ -297,6 +326,10 @@ impl Message {
         out.extend_from_slice(&self.transaction.to_be_bytes());
         out.extend_from_slice(&self.eid.0);
         out.push(fitting as u8);
+        if let Some(holder) = holder {
+            out.extend_from_slice(&holder.id.to_be_bytes());
+            out.extend_from_slice(&holder.moves.to_be_bytes());
+        }
         for l in &given[..fitting] {
             match l.address {
                 IpAddr::V4(a) => {
@@ -312,6 +345,17 @@ impl Message {
             out.extend_from_slice(&l.lifetime_ms.to_be_bytes());
         }
     }
+}
+
+/// Reads the holder that `bytes` begin with; the rest is what follows.
+fn holder(bytes: &[u8]) -> Result<(Holder, &[u8]), Error> {
+    let (&id, rest) = bytes.split_first_chunk().ok_or(Error::Truncated)?;
+    let (&moves, rest) = rest.split_first_chunk().ok_or(Error::Truncated)?;
+    let holder = Holder {
+        id: u64::from_be_bytes(id),
+        moves: u32::from_be_bytes(moves),
+    };
+    Ok((holder, rest))
 }
 
 /// Reads `count` locators that are all of `bytes`.

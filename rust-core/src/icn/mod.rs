@@ -42,7 +42,7 @@ pub use cache::{CacheOptions, CacheStats, RouterCache, Sighting};
 pub use catalogue::{RequestPlan, Zipf};
 pub use choice::ReplicaChoice;
 pub use client::{ClientOptions, NameClient, Outcome};
-pub use message::{Body, ErrorCode, Locator, Message};
+pub use message::{Body, ErrorCode, Holder, Locator, Message};
 pub use placement::{Placement, PlacementRule};
 pub use registrar::Registrar;
 pub use replay::{CacheModel, PathModel};

@@ -1,7 +1,7 @@
 //! Keeps a replica's NDCs registered with a name server.
 
 use super::client::{ClientOptions, NameClient, Outcome};
-use super::message::Locator;
+use super::message::{Holder, Locator};
 use crate::units::{Duration, Instant};
 use crate::wire::Eid;
 use std::collections::BTreeMap;
@@ -22,6 +22,7 @@ enum State {
 pub struct Registrar {
     client: NameClient,
     address: IpAddr,
+    holder: Holder,
     cost: u16,
     lifetime: Duration,
     names: BTreeMap<Eid, State>,
@@ -33,7 +34,8 @@ impl Registrar {
     /// After a refusal, or when the server did not answer, the next attempt is this much later.
     const RETRY: Duration = Duration::from_secs(5);
 
-    /// Registers the node at `address` with `cost`, each time for `lifetime`.
+    /// Registers the node at `address` with `cost`, each time for `lifetime`. `draw` in [0, 1) gives
+    /// the node its number, see [`Holder`]; it is for the jitter below.
     pub fn new(
         options: ClientOptions,
         address: IpAddr,
@@ -44,11 +46,28 @@ impl Registrar {
         Registrar {
             client: NameClient::new(options, draw),
             address,
+            holder: Holder {
+                id: holder_id(draw),
+                moves: 0,
+            },
             cost,
             lifetime,
             names: BTreeMap::new(),
             registered: 0,
             failures: 0,
+        }
+    }
+
+    /// The node has another address. What it keeps registered is registered from there at once,
+    /// which takes the old address from the server.
+    pub fn relocate(&mut self, now: Instant, address: IpAddr, draw: f64) {
+        if address == self.address {
+            return;
+        }
+        self.address = address;
+        self.holder.moves = self.holder.moves.saturating_add(1);
+        for eid in self.names.keys().copied().collect::<Vec<_>>() {
+            self.add(now, eid, draw);
         }
     }
 
@@ -137,7 +156,7 @@ impl Registrar {
             cost: self.cost,
             lifetime_ms: u32::try_from(self.lifetime.as_nanos() / 1_000_000).unwrap_or(u32::MAX),
         };
-        let transaction = self.client.register(now, eid, locator, draw);
+        let transaction = self.client.register(now, eid, self.holder, locator, draw);
         self.names.insert(eid, State::Asking(transaction));
     }
 
@@ -171,6 +190,15 @@ impl Registrar {
             }
         };
     }
+}
+
+/// A holder's number from a draw in [0, 1): the draw's bits, mixed by the finalizer of SplitMix64 so
+/// that it does not begin with those of the client's transactions. Never zero, which is nobody's.
+fn holder_id(draw: f64) -> u64 {
+    let mut z = draw.to_bits().wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)).max(1)
 }
 
 #[cfg(test)]

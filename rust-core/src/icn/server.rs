@@ -1,6 +1,6 @@
 //! The name server: which nodes hold an NDC.
 
-use super::message::{self, Body, ErrorCode, FIXED_LEN, Locator, Message, VERSION};
+use super::message::{self, Body, ErrorCode, FIXED_LEN, Holder, Locator, Message, VERSION};
 use crate::units::{Duration, Instant};
 use crate::wire::Eid;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,8 +51,22 @@ pub struct ServerStats {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     address: IpAddr,
+    holder: Holder,
     cost: u16,
     expires: Instant,
+}
+
+impl Entry {
+    /// Whether it is a registration of `holder`.
+    fn is_of(&self, holder: Holder) -> bool {
+        holder.id != 0 && self.holder.id == holder.id
+    }
+
+    /// Whether it goes when `holder` registers `address`: it is the same address, or one that the
+    /// holder has left.
+    fn is_replaced_by(&self, address: &IpAddr, holder: Holder) -> bool {
+        self.address == *address || self.is_of(holder)
+    }
 }
 
 /// A name server: a table, and an answer to each message.
@@ -90,6 +104,7 @@ impl NameServer {
     pub fn provision(&mut self, eid: Eid, address: IpAddr, cost: u16) {
         self.table.entry(eid).or_default().push(Entry {
             address,
+            holder: Holder::default(),
             cost,
             expires: Instant::MAX,
         });
@@ -121,7 +136,9 @@ impl NameServer {
         self.announcements.clear();
         let body = match Message::parse(bytes) {
             Ok(Message { eid, body, .. }) => match body {
-                Body::Register(locators) => self.register(now, from, eid, &locators),
+                Body::Register { holder, locators } => {
+                    self.register(now, from, eid, holder, &locators)
+                }
                 Body::Deregister(addresses) => self.deregister(from, eid, &addresses),
                 Body::Resolve => self.resolve(now, from, eid),
                 Body::Subscribe(locator) => self.subscribe(now, from, locator),
@@ -157,10 +174,18 @@ impl NameServer {
         &self.reply
     }
 
-    fn register(&mut self, now: Instant, from: IpAddr, eid: Eid, locators: &[Locator]) -> Body {
+    fn register(
+        &mut self,
+        now: Instant,
+        from: IpAddr,
+        eid: Eid,
+        holder: Holder,
+        locators: &[Locator],
+    ) -> Body {
         // A node speaks for itself only: else anyone could send all receivers anywhere.
         let foreign = locators.iter().any(|l| l.address != from);
-        if foreign || !self.has_room(now, eid, locators) {
+        let overtaken = self.is_overtaken(now, eid, holder);
+        if foreign || overtaken || !self.has_room(now, eid, holder, locators) {
             self.stats.refused += 1;
             return Body::Error(ErrorCode::Refused);
         }
@@ -177,30 +202,43 @@ impl NameServer {
         for l in &granted {
             let new = Entry {
                 address: l.address,
+                holder,
                 cost: l.cost,
                 expires: now + l.lifetime(),
             };
-            match entries.iter_mut().find(|e| e.address == l.address) {
-                // An expired entry has lost its place.
-                Some(old) if old.expires > now => *old = new,
-                _ => {
-                    entries.retain(|e| e.address != l.address);
-                    entries.push(new);
-                }
-            }
+            // The first of those that it replaces gives it its place; an expired one has lost its.
+            let place = entries
+                .iter()
+                .filter(|e| e.expires > now)
+                .position(|e| e.is_replaced_by(&l.address, holder));
+            entries.retain(|e| e.expires > now && !e.is_replaced_by(&l.address, holder));
+            entries.insert(place.unwrap_or(entries.len()), new);
         }
         Body::Registered(granted)
     }
 
+    /// Whether `holder` has registered `eid` from a later address.
+    fn is_overtaken(&self, now: Instant, eid: Eid, holder: Holder) -> bool {
+        let entries = self.table.get(&eid).map_or(&[][..], Vec::as_slice);
+        let mut own = entries
+            .iter()
+            .filter(|e| e.expires > now && e.is_of(holder));
+        own.any(|e| e.holder.moves > holder.moves)
+    }
+
     /// Whether there is room for `locators` of `eid`, after what has expired was removed.
-    fn has_room(&mut self, now: Instant, eid: Eid, locators: &[Locator]) -> bool {
+    fn has_room(&mut self, now: Instant, eid: Eid, holder: Holder, locators: &[Locator]) -> bool {
         if let Some(entries) = self.table.get_mut(&eid) {
             entries.retain(|e| e.expires > now);
             let new = locators
                 .iter()
-                .filter(|l| entries.iter().all(|e| e.address != l.address))
+                .filter(|l| {
+                    entries
+                        .iter()
+                        .all(|e| !e.is_replaced_by(&l.address, holder))
+                })
                 .count();
-            return entries.len() + new <= self.options.max_replicas;
+            return new == 0 || entries.len() + new <= self.options.max_replicas;
         }
         if self.table.len() >= self.options.max_names {
             self.expire(now);

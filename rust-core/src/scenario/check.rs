@@ -67,7 +67,7 @@ pub(super) fn fill_in(mut s: Scenario, single: bool) -> Result<(Scenario, Links,
     flows::check(&mut s, payload)?;
     names::check(&mut s)?;
     workload::check(&mut s)?;
-    routers::check(&mut s)?;
+    routers::check(&mut s, payload)?;
     faults::check(&mut s)?;
     let few = count <= DEFAULT_RECEIVERS as usize;
     s.trace.enabled = Some(s.trace.enabled.unwrap_or(single && few));

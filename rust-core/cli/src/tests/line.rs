@@ -230,6 +230,29 @@ fn what_routers_cannot_do_is_refused_by_name() {
             &["caches.off_path", "names.mode is table", "accepted: false"],
         ),
         (
+            &["--set=caches.off_path_controller=newreno"],
+            &[
+                "caches.off_path_controller",
+                "without an off-path cache (accepted: null",
+            ],
+        ),
+        (
+            &[
+                "--set=caches.enabled=true",
+                "--set=caches.off_path=true",
+                "--set=caches.off_path_controller=ns3::TcpCubic",
+            ],
+            &["caches.off_path_controller", "is for the tcp transport"],
+        ),
+        (
+            &[
+                "--set=caches.enabled=true",
+                "--set=caches.off_path=true",
+                "--set=caches.off_path_controller=newrenoo",
+            ],
+            &["caches.off_path_controller", "did you mean newreno?"],
+        ),
+        (
             &["--set=flows[0].direction=opposite"],
             &[
                 "flows[0].direction",
@@ -327,6 +350,18 @@ fn faults_have_what_they_need_and_nothing_else() {
         r#"--set=faults=[{"at": "1 s", "kind": "receiver-move", "target": "C1", "to": "R2"}]"#,
     ];
     assert!(error(&late).contains("R2 is a plain IP router, which cannot bind names"));
+    let provided = [
+        LINE,
+        "--set=names.mode=server",
+        "--set=flows[*].size=null",
+        r#"--set=workload={"catalogue": 5, "ndc_size": "20 kB", "measured": 3}"#,
+        r#"--set=faults=[{"at": "1 s", "kind": "replica-move", "target": "S", "to": "R2"}]"#,
+    ];
+    let line = error(&provided);
+    assert!(
+        line.contains("faults[0].kind") && line.contains("names.mode table"),
+        "{line}"
+    );
     let elsewhere =
         r#"--set=faults=[{"at": "1 s", "kind": "receiver-move", "target": "RE1", "to": "IR2"}]"#;
     assert!(error(&[BASE, FIXED, elsewhere]).contains("needs the topology line"));

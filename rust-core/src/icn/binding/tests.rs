@@ -1,5 +1,5 @@
 use super::super::NameServer;
-use super::super::message::{Body, Message};
+use super::super::message::{Body, Holder, Message};
 use super::*;
 use proptest::prelude::*;
 
@@ -60,7 +60,11 @@ impl World {
             cost: last.into(),
             lifetime_ms: 1_000_000,
         };
-        self.tell(last, Body::Register(vec![locator]));
+        let body = Body::Register {
+            holder: Holder::default(),
+            locators: vec![locator],
+        };
+        self.tell(last, body);
     }
 
     fn deregister(&mut self, last: u8) {

@@ -101,7 +101,7 @@ fn the_first_reply_counts_and_no_other() {
 fn errors_and_confirmations_are_told() {
     let mut client = NameClient::new(options(), 0.0);
     let resolving = client.resolve(at(0), NDC, true, 0.0);
-    let registering = client.register(at(0), NDC, locator(), 0.0);
+    let registering = client.register(at(0), NDC, Holder::default(), locator(), 0.0);
     let removing = client.deregister(at(0), NDC, locator().address, 0.0);
     let outcome = |client: &mut NameClient, t, body| {
         let ended = client.on_message(at(1), &reply(t, NDC, body));

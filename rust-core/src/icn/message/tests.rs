@@ -42,7 +42,16 @@ fn samples() -> Vec<(&'static str, Message)> {
     vec![
         (
             "REGISTER",
-            message(1, Body::Register(vec![v4(1, 25, 60_000)])),
+            message(
+                1,
+                Body::Register {
+                    holder: Holder {
+                        id: 0x0102_0304_0506_0708,
+                        moves: 3,
+                    },
+                    locators: vec![v4(1, 25, 60_000)],
+                },
+            ),
         ),
         (
             "REGISTERED of both families",
@@ -103,8 +112,12 @@ fn vector(name: &str, m: &Message) -> Value {
             .map(|l| json!([l.address.to_string(), l.cost, l.lifetime_ms]))
             .collect()
     };
+    let holder = match m.body {
+        Body::Register { holder, .. } => json!([format!("{:016x}", holder.id), holder.moves]),
+        _ => Value::Null,
+    };
     let (kind, locators, truncated, error) = match &m.body {
-        Body::Register(l) => ("REGISTER", list(l), false, None),
+        Body::Register { locators: l, .. } => ("REGISTER", list(l), false, None),
         Body::Registered(l) => ("REGISTERED", list(l), false, None),
         Body::Deregister(a) => {
             let gone: Value = a.iter().map(|a| json!([a.to_string(), 0, 0])).collect();
@@ -131,6 +144,7 @@ fn vector(name: &str, m: &Message) -> Value {
         "type": kind,
         "transaction": m.transaction,
         "eid": hex(&m.eid.0),
+        "holder": holder,
         "locators": locators,
         "truncated": truncated,
         "error_code": error,
@@ -182,9 +196,14 @@ fn invalid() -> Vec<(&'static str, Error, Vec<u8>)> {
             bytes[FIXED_LEN - 1] = 0;
             bytes
         }),
+        (
+            "half a holder",
+            Error::Truncated,
+            register[..FIXED_LEN + 6].to_vec(),
+        ),
         ("RESOLVE with a locator", Error::LocatorCount, with(0, 1, 4)),
-        ("address family 5", Error::Family, with(0, FIXED_LEN, 5)),
-        ("DEREGISTER with a cost", Error::Locator, with(0, 1, 3)),
+        ("address family 5", Error::Family, with(1, FIXED_LEN, 5)),
+        ("DEREGISTER with a cost", Error::Locator, with(1, 1, 3)),
         ("SUBSCRIBE for one NDC", Error::Subject, with(9, 20, 1)),
         (
             "SUBSCRIBE with a cost",
@@ -265,7 +284,15 @@ fn any_message() -> impl Strategy<Value = Message> {
     // As many as fit into a message in any mixture.
     let locators = || prop::collection::vec(any_locator(), 1..=52);
     let body = prop_oneof![
-        locators().prop_map(Body::Register),
+        (
+            any::<u64>(),
+            any::<u32>(),
+            prop::collection::vec(any_locator(), 1..=51)
+        )
+            .prop_map(|(id, moves, locators)| Body::Register {
+                holder: Holder { id, moves },
+                locators,
+            }),
         locators().prop_map(Body::Registered),
         prop::collection::vec(any_address(), 1..=52).prop_map(Body::Deregister),
         Just(Body::Resolve),

@@ -101,3 +101,44 @@ fn a_late_confirmation_of_what_was_removed_does_no_harm() {
     exchange(&mut registrar, &mut server, at(3));
     assert!(server.locators(at(3), &A).is_empty());
 }
+
+#[test]
+fn after_a_move_the_server_lists_the_new_address_only() {
+    let mut server = NameServer::default();
+    let mut registrar = registrar();
+    registrar.add(at(0), A, 0.0);
+    assert_eq!(exchange(&mut registrar, &mut server, at(0)), 1);
+    // The REGISTER of the second address is on its way, still, when the node moves on.
+    registrar.relocate(at(10), [10, 0, 0, 2].into(), 0.0);
+    let late: Vec<_> = registrar.take_sent().collect();
+    assert_eq!(late.len(), 1);
+    registrar.relocate(at(20), [10, 0, 0, 3].into(), 0.0);
+    let third: IpAddr = [10, 0, 0, 3].into();
+    for bytes in registrar.take_sent().collect::<Vec<_>>() {
+        let reply = server.on_message(at(21), third, &bytes).to_vec();
+        registrar.on_message(at(22), &reply);
+    }
+    let listed = |server: &NameServer| -> Vec<IpAddr> {
+        let list = server.locators(at(30), &A);
+        list.iter().map(|l| l.address).collect()
+    };
+    assert_eq!(listed(&server), [third]);
+    server.on_message(at(25), [10, 0, 0, 2].into(), &late[0]);
+    assert_eq!(listed(&server), [third]);
+    assert_eq!((registrar.registered(), registrar.failures()), (2, 0));
+    // To where it is already.
+    registrar.relocate(at(40), third, 0.0);
+    assert_eq!(registrar.take_sent().count(), 0);
+}
+
+#[test]
+fn two_nodes_are_two_holders() {
+    let ids: Vec<u64> = (0..1000)
+        .map(|i| holder_id(f64::from(i) / 1000.0))
+        .collect();
+    let mut different = ids.clone();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), ids.len());
+    assert!(!ids.contains(&0));
+}

@@ -33,8 +33,28 @@ fn ask(server: &mut NameServer, now: Instant, from: u8, eid: Eid, body: Body) ->
     reply.body
 }
 
+/// A REGISTER of nobody's.
+fn register_body(locators: Vec<Locator>) -> Body {
+    Body::Register {
+        holder: Holder::default(),
+        locators,
+    }
+}
+
+/// Node `last` registers as `holder`, which has moved that often.
+fn register_as(server: &mut NameServer, now: Instant, holder: (u64, u32), last: u8) -> Body {
+    let body = Body::Register {
+        holder: Holder {
+            id: holder.0,
+            moves: holder.1,
+        },
+        locators: vec![locator(last, 0, 1000)],
+    };
+    ask(server, now, last, NDC, body)
+}
+
 fn register(server: &mut NameServer, now: Instant, last: u8, lifetime_ms: u32) -> Body {
-    let body = Body::Register(vec![locator(last, last.into(), lifetime_ms)]);
+    let body = register_body(vec![locator(last, last.into(), lifetime_ms)]);
     ask(server, now, last, NDC, body)
 }
 
@@ -105,12 +125,45 @@ fn a_node_speaks_for_itself_only() {
     let mut server = NameServer::default();
     let refused = Body::Error(ErrorCode::Refused);
     register(&mut server, at(0), 1, 1000);
-    let body = Body::Register(vec![locator(1, 0, 1000)]);
+    let body = register_body(vec![locator(1, 0, 1000)]);
     assert_eq!(ask(&mut server, at(0), 2, NDC, body), refused);
     let body = Body::Deregister(vec![node(1)]);
     assert_eq!(ask(&mut server, at(0), 2, NDC, body), refused);
     assert_eq!(resolve(&mut server, at(0)), [1]);
     assert_eq!(server.stats().refused, 2);
+}
+
+#[test]
+fn a_holder_that_moves_takes_its_old_addresses_along_and_nobody_else_can() {
+    let mut server = NameServer::new(ServerOptions {
+        max_replicas: 2,
+        ..ServerOptions::default()
+    });
+    let refused = Body::Error(ErrorCode::Refused);
+    register_as(&mut server, at(0), (7, 0), 1);
+    register_as(&mut server, at(0), (8, 0), 2);
+    // It keeps its place, and needs no room.
+    for moves in 1..=3 {
+        register_as(&mut server, at(1), (7, moves), 10 + moves as u8);
+        assert_eq!(resolve(&mut server, at(1)), [10 + moves as u8, 2]);
+    }
+    // What was sent from an earlier address comes late.
+    assert_eq!(register_as(&mut server, at(2), (7, 2), 12), refused);
+    assert_eq!(resolve(&mut server, at(2)), [13, 2]);
+    // Neither another holder nor nobody replaces what is not theirs.
+    assert_eq!(register_as(&mut server, at(3), (9, 5), 3), refused);
+    assert_eq!(register(&mut server, at(3), 3, 1000), refused);
+    assert_eq!(resolve(&mut server, at(3)), [13, 2]);
+    // The old address is another node's by now; the holder's next move leaves it alone.
+    register_as(&mut server, at(4), (8, 1), 13);
+    assert_eq!(resolve(&mut server, at(4)), [13]);
+    register_as(&mut server, at(5), (7, 4), 14);
+    assert_eq!(resolve(&mut server, at(5)), [13, 14]);
+    // Two of nobody's have nothing to do with each other.
+    let mut server = NameServer::default();
+    register(&mut server, at(0), 1, 1000);
+    register(&mut server, at(0), 2, 1000);
+    assert_eq!(resolve(&mut server, at(0)), [1, 2]);
 }
 
 #[test]
@@ -127,7 +180,7 @@ fn the_table_has_limits_that_expiry_frees() {
     assert_ne!(register(&mut server, at(100), 3, 1000), refused);
     let other = |n| Eid([n; 20]);
     let one = |server: &mut NameServer, now, n| {
-        let body = Body::Register(vec![locator(1, 0, 100)]);
+        let body = register_body(vec![locator(1, 0, 100)]);
         ask(server, now, 1, other(n), body)
     };
     assert_ne!(one(&mut server, at(100), 1), refused);

@@ -1,4 +1,4 @@
-use super::super::message::{Body, ErrorCode, Message};
+use super::super::message::{Body, ErrorCode, Holder, Message};
 use super::super::{ClientOptions, NameServer, ReplicaChoice};
 use super::*;
 use crate::transport::Replica;
@@ -69,10 +69,13 @@ impl World {
         let mut server = NameServer::default();
         for l in &table {
             let mut bytes = Vec::new();
-            let body = Body::Register(vec![Locator {
-                lifetime_ms: 3_600_000,
-                ..*l
-            }]);
+            let body = Body::Register {
+                holder: Holder::default(),
+                locators: vec![Locator {
+                    lifetime_ms: 3_600_000,
+                    ..*l
+                }],
+            };
             Message {
                 transaction: 1,
                 eid: ndc(),

@@ -236,6 +236,15 @@ fn moves(s: &mut Scenario, nodes: &Nodes) -> Result<(), Error> {
         let entry = registry::select(&at(i, "to"), "router", routers, to)?;
         *to = entry.name.to_owned();
         let is_receiver = fault.kind == "receiver-move";
+        if !is_receiver && s.workload.is_some() && s.names.mode == "server" {
+            let problem = format!(
+                "{} has no place in a workload with a name server, which is set up with the \
+                 catalogue and would go on listing the old address (accepted: receiver-move, or \
+                 names.mode table)",
+                fault.kind
+            );
+            return Err(Error::new(at(i, "kind"), problem));
+        }
         let place = places.insert((is_receiver, target.clone()), entry.name);
         if place == Some(entry.name) {
             let others = routers.iter().map(|r| r.name).filter(|&r| r != entry.name);

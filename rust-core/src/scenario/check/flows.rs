@@ -12,14 +12,19 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-/// Checks the transfers and fills them in.
-pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
-    let setup = Setup {
+/// What a controller of a transfer over icn is told at its start.
+pub(super) fn setup(s: &Scenario, payload: Bytes) -> Setup {
+    Setup {
         mss: payload,
         packet_size: payload + s.topology.header_bytes(),
         initial_window: s.transport.initial_window,
         ..Setup::default()
-    };
+    }
+}
+
+/// Checks the transfers and fills them in.
+pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
+    let setup = setup(s, payload);
     let mss = s.tcp.and_then(|tcp| tcp.mss).map_or(payload, |mss| mss.0);
     let over_tcp = Setup {
         mss,
@@ -215,7 +220,11 @@ pub(super) fn directions(flows: &mut [Flow]) -> Result<(), Error> {
 }
 
 /// Checks a controller by making one, and fills in its parameters.
-fn controller(field: &str, given: &Algorithm, setup: &Setup) -> Result<Algorithm, Error> {
+pub(super) fn controller(
+    field: &str,
+    given: &Algorithm,
+    setup: &Setup,
+) -> Result<Algorithm, Error> {
     let entry = registry::controller(field, &given.name)?;
     let params = Value::Object(given.params.clone());
     (entry.build)(setup, &params).map_err(|message| inside(field, &message))?;

@@ -14,14 +14,43 @@ pub(super) const OFF_PATH: &str = "R4";
 const PLACEMENT_PROBABILITY: f64 = 0.5;
 
 /// Checks the routers and fills them in; names and flows are filled in.
-pub(super) fn check(s: &mut Scenario) -> Result<(), Error> {
+pub(super) fn check(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
     routers(
         "topology.ip_routers",
         &s.topology.kind,
         &mut s.topology.ip_routers,
     )?;
     edges(s)?;
-    caches(s)
+    caches(s)?;
+    off_path_controller(s, payload)
+}
+
+/// Fills in the controller of an off-path cache's fetches.
+fn off_path_controller(s: &mut Scenario, payload: Bytes) -> Result<(), Error> {
+    const FIELD: &str = "caches.off_path_controller";
+    let is_used = s.caches.enabled && s.caches.off_path;
+    let setup = super::flows::setup(s, payload);
+    match &mut s.caches.off_path_controller {
+        Some(given) if is_used => {
+            // Refuses what is for tcp only.
+            super::tcp::ns3_controller(FIELD, "icn", given)?;
+            *given = super::flows::controller(FIELD, given, &setup)?;
+        }
+        Some(given) => {
+            let problem = format!(
+                "{} has no place without an off-path cache (accepted: null, or \
+                 caches.enabled=true and caches.off_path=true)",
+                shown(&given.name)
+            );
+            return Err(Error::new(FIELD, problem));
+        }
+        None if is_used => {
+            let first = s.flows.iter().find(|f| f.transport == "icn");
+            s.caches.off_path_controller = first.map(|f| f.controller.clone());
+        }
+        None => {}
+    }
+    Ok(())
 }
 
 /// The names of the routers that are no plain IP routers.

@@ -1,5 +1,6 @@
 //! What routers keep of the NDCs that they forward.
 
+use super::Algorithm;
 use crate::scenario::quantity::{Capacity, Fraction, SizeText, TimeText};
 use crate::units::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -32,6 +33,9 @@ pub struct Caches {
     /// Whether a cache R4, linked to R2 of the line and off the path, fetches the NDCs that are
     /// announced.
     pub off_path: bool,
+    /// The controller of its fetches, which have the payload and the other options of `transport`.
+    /// Default: that of the first flow over icn, with its parameters.
+    pub off_path_controller: Option<Algorithm>,
 }
 
 impl Default for Caches {
@@ -47,6 +51,7 @@ impl Default for Caches {
             timeout: TimeText(Duration::from_secs(10)),
             assembly_memory: SizeText(Bytes::new(200_000_000)),
             off_path: false,
+            off_path_controller: None,
         }
     }
 }
