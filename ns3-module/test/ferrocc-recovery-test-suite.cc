@@ -46,7 +46,8 @@ const char* const POLICIES[] = {"cerl", "nce", "newreno", "no-cut", "veno"};
 std::string
 ParametersOf(const std::string& policy)
 {
-    return policy == "nce" ? R"({"bottleneck_mbps": 6, "buffer_bytes": 50000, "exit": "deflate"})" : "";
+    return policy == "nce" ? R"({"bottleneck_mbps": 6, "buffer_bytes": 50000, "exit": "deflate"})"
+                           : "";
 }
 
 /// What happens to the segments of a transfer.
