@@ -9,10 +9,13 @@
  */
 
 #include "ns3/boolean.h"
+#include "ns3/bulk-send-helper.h"
 #include "ns3/ferrocc-tcp-socket.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/node.h"
 #include "ns3/ns3-compat.h"
+#include "ns3/packet-sink-helper.h"
+#include "ns3/packet-sink.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -350,6 +353,57 @@ class NceTestCase : public TestCase
 /**
  * @ingroup ferrocc
  *
+ * Applications name the factory as they name ns-3's TCP, at both ends.
+ */
+class ApplicationTestCase : public TestCase
+{
+  public:
+    ApplicationTestCase()
+        : TestCase("ns-3's applications take the factory by its name")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Topo1Helper::Config config;
+        config.receiverDelay = MilliSeconds(1);
+        config.replicaDelay = MilliSeconds(1);
+        config.bottleneck.rate = DataRate("6Mbps");
+        config.bottleneck.delay = MilliSeconds(8);
+        config.bottleneck.priority = true;
+        config.bottleneck.loss = {0.02, 0};
+        Topo1Helper network(config);
+        network.AssignStreams(1000);
+        for (const auto& node : {network.GetReplica(), network.GetReceiver(0)})
+        {
+            auto factory = CreateObject<FerroccTcpSocketFactory>();
+            factory->SetAttribute("Recovery", StringValue("nce"));
+            factory->SetAttribute("RecoveryParameters", StringValue(ParametersOf("nce")));
+            node->AggregateObject(factory);
+        }
+        const std::string name = "ns3::FerroccTcpSocketFactory";
+        const Address to = network.GetLinks().at(2).ends[1].address;
+        PacketSinkHelper sinks(name, InetSocketAddress(Ipv4Address::GetAny(), PORT));
+        const auto sink = DynamicCast<PacketSink>(sinks.Install(network.GetReceiver(0)).Get(0));
+        BulkSendHelper bulk(name, InetSocketAddress(Ipv4Address::ConvertFrom(to), PORT));
+        constexpr uint64_t SIZE = 300'000;
+        bulk.SetAttribute("MaxBytes", UintegerValue(SIZE));
+        bulk.Install(network.GetReplica()).Start(MilliSeconds(100));
+        Simulator::Stop(Seconds(100));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(sink->GetTotalRx(), SIZE, "complete");
+        const auto accepted = sink->GetAcceptedSockets();
+        NS_TEST_ASSERT_MSG_EQ(accepted.size(), 1U, "one connection");
+        const auto socket = DynamicCast<FerroccTcpSocket>(accepted.front());
+        NS_TEST_EXPECT_MSG_EQ((PeekPointer(socket) != nullptr), true, "the same type accepts");
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * @ingroup ferrocc
+ *
  * The suite.
  */
 class FerroccRecoveryTestSuite : public TestSuite
@@ -361,6 +415,7 @@ class FerroccRecoveryTestSuite : public TestSuite
         AddTestCase(new SameAsBaseTestCase, compat::QuickTest());
         AddTestCase(new CompleteRecoveryTestCase, compat::QuickTest());
         AddTestCase(new NceTestCase, compat::QuickTest());
+        AddTestCase(new ApplicationTestCase, compat::QuickTest());
     }
 };
 

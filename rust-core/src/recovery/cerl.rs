@@ -5,7 +5,7 @@
 //! the NCE paper), the threshold N = A * l_max (equation (5)). A loss is by congestion if l >= N; B
 //! is on both sides and not needed. Before there was any queue l = N = 0: congestion, by the letter.
 
-use super::{Ack, Kept, Phase, Policy, Reduction, Step, Verdict};
+use super::{Ack, Kept, Policy, Reduction, Step, Verdict};
 use crate::cc::range::check;
 use crate::units::{Duration, Instant};
 use schemars::JsonSchema;
@@ -88,8 +88,8 @@ impl Policy for Cerl {
                 step.reduction = Reduction::Keep;
                 self.kept = Some(Kept::new(ack));
             }
-        } else if ack.is_new() && ack.is_full() && ack.phase == Phase::Recovery {
-            step.exit = self.kept.take().map(|k| k.window);
+        } else {
+            step.exit = Kept::end(&mut self.kept, ack);
         }
         step
     }
@@ -107,6 +107,7 @@ impl Policy for Cerl {
 mod tests {
     use super::super::test_tcp::duplicate;
     use super::*;
+    use crate::recovery::Phase;
     use crate::units::Bytes;
 
     fn new_ack(rtt_ms: u64) -> Ack {

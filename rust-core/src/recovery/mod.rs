@@ -89,6 +89,11 @@ impl Ack {
         self.ack >= self.recover
     }
 
+    /// Whether the socket leaves fast recovery with it.
+    pub const fn ends_recovery(&self) -> bool {
+        self.is_new() && self.is_full() && matches!(self.phase, Phase::Recovery)
+    }
+
     /// Segments that are outstanding.
     pub fn outstanding(&self, segment: Bytes) -> u32 {
         let segments = (self.high - self.una.min(self.high)).div_ceil(segment.get().max(1));
@@ -207,5 +212,13 @@ impl Kept {
             window: ack.window,
             threshold: ack.threshold,
         }
+    }
+
+    /// Ends the recovery that `kept` is of, if `ack` does: the window then.
+    fn end(kept: &mut Option<Kept>, ack: &Ack) -> Option<Bytes> {
+        if !ack.ends_recovery() {
+            return None;
+        }
+        kept.take().map(|k| k.window)
     }
 }

@@ -10,7 +10,7 @@
 //! Where the paper is silent or contradicts itself, the options say what to do; see
 //! `docs/decisions.md`.
 
-use super::{Ack, DUPLICATES, Kept, Phase, Policy, Reduction, Setup, Step, Verdict};
+use super::{Ack, DUPLICATES, Kept, Policy, Reduction, Setup, Step, Verdict};
 use crate::cc::range::check;
 use crate::feedback::RttEstimator;
 use crate::units::{Bytes, Duration, Instant};
@@ -259,7 +259,7 @@ impl Policy for Nce {
             }
             State::Recovery { kept, added } => {
                 let mut step = Step::default();
-                if ack.is_new() && ack.is_full() && ack.phase == Phase::Recovery {
+                if ack.ends_recovery() {
                     step.exit = Some(self.exit(kept, added));
                     self.state = State::Open;
                 } else if ack.duplicates > 0 {

@@ -1,6 +1,6 @@
 //! NewReno's judgement, and the same without cuts.
 
-use super::{Ack, Kept, Phase, Policy, Reduction, Step, Verdict};
+use super::{Ack, Kept, Policy, Reduction, Step, Verdict};
 use crate::units::Instant;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,11 +47,10 @@ impl Policy for NoCut {
                 ..Step::default()
             };
         }
-        let mut step = Step::default();
-        if ack.is_new() && ack.is_full() && ack.phase == Phase::Recovery {
-            step.exit = self.kept.take().map(|k| k.window);
+        Step {
+            exit: Kept::end(&mut self.kept, ack),
+            ..Step::default()
         }
-        step
     }
 
     fn on_timeout(&mut self, _: Instant) {

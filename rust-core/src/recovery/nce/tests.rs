@@ -1,6 +1,6 @@
 use super::super::test_tcp::{SEGMENT, Tcp, duplicate};
 use super::*;
-use crate::recovery::NewReno;
+use crate::recovery::{NewReno, Phase};
 
 /// A bottleneck of 8 Mbps (a byte per microsecond) and 50 kB: the limit is 45 ms of queue.
 fn config() -> Config {

@@ -29,7 +29,7 @@ fn names_are_sorted_and_unknown_ones_are_told() {
     assert!(error.contains("did you mean nce?"), "{error}");
     let error = build("cerl", &SETUP, &json!({ "share": 2 })).unwrap_err();
     assert_eq!(error, "recovery cerl: share: 2 is not in 0..1");
-    assert!(build("veno", &SETUP, &json!({ "bета": 2 })).is_err());
+    assert!(build("veno", &SETUP, &json!({ "betta": 2 })).is_err());
 }
 
 #[test]
