@@ -5,9 +5,10 @@
 //! the NCE paper), the threshold N = A * l_max (equation (5)). A loss is by congestion if l >= N; B
 //! is on both sides and not needed. Before there was any queue l = N = 0: congestion, by the letter.
 
-use super::{Ack, Kept, Policy, Reduction, Step, Verdict};
+use super::flip::Flip;
+use super::{Ack, Expiry, Kept, Needs, Policy, Reduction, Step, Verdict};
 use crate::cc::range::check;
-use crate::units::{Duration, Instant};
+use crate::units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +18,18 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// A: the threshold as a share of the longest queue, 0..1.
     pub share: f64,
+    /// Verdicts of a given accuracy instead of CERL's own: what is known of the segment, turned round
+    /// with this probability. Null for its own.
+    pub verdict_flip: Option<f64>,
 }
 
 impl Default for Config {
     fn default() -> Config {
         // El-Ocla 2010, and equation (5) of the NCE paper.
-        Config { share: 0.55 }
+        Config {
+            share: 0.55,
+            verdict_flip: None,
+        }
     }
 }
 
@@ -30,6 +37,7 @@ impl Default for Config {
 #[derive(Debug, Clone)]
 pub struct Cerl {
     share: f64,
+    flip: Flip,
     shortest: Option<Duration>,
     longest: Duration,
     last: Duration,
@@ -44,6 +52,7 @@ impl Cerl {
         check("share", config.share, 0.0..=1.0)?;
         Ok(Cerl {
             share: config.share,
+            flip: Flip::new(config.verdict_flip)?,
             shortest: None,
             longest: Duration::ZERO,
             last: Duration::ZERO,
@@ -66,13 +75,17 @@ impl Cerl {
 }
 
 impl Policy for Cerl {
+    fn needs(&self) -> Needs {
+        self.flip.needs()
+    }
+
     fn on_ack(&mut self, ack: &Ack) -> Step {
         if let Some(rtt) = ack.rtt {
             self.sample(rtt);
         }
         let mut step = Step::default();
         if ack.calls() {
-            let congested = self.is_congested();
+            let congested = self.flip.congested(ack, self.is_congested());
             // Once per window (El-Ocla 2010): what was sent before the last cut calls for no other.
             let cut = congested && ack.una >= self.cut;
             step.retransmit = true;
@@ -94,8 +107,9 @@ impl Policy for Cerl {
         step
     }
 
-    fn on_timeout(&mut self, _: Instant) {
+    fn on_timeout(&mut self, _: &Ack) -> Expiry {
         self.kept = None;
+        Expiry::default()
     }
 
     fn duplicate(&self) -> Box<dyn Policy> {

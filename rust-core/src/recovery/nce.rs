@@ -10,7 +10,8 @@
 //! Where the paper is silent or contradicts itself, the options say what to do; see
 //! `docs/decisions.md`.
 
-use super::{Ack, DUPLICATES, Kept, Policy, Reduction, Setup, Step, Verdict};
+use super::flip::Flip;
+use super::{Ack, DUPLICATES, Expiry, Kept, Needs, Policy, Reduction, Setup, Step, Verdict};
 use crate::cc::range::check;
 use crate::feedback::RttEstimator;
 use crate::units::{Bytes, Duration, Instant};
@@ -42,6 +43,18 @@ pub enum Exit {
     Deflate,
 }
 
+/// Where RTTs are taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RttSource {
+    /// ACKs of something new, of segments that were sent once: a duplicate ACK's time stamp would be
+    /// that of the last segment in order (RFC 7323), and tell how long the hole has been there.
+    #[default]
+    Advancing,
+    /// Every ACK, as if it echoed the time stamp of the segment whose arrival it answers.
+    Echo,
+}
+
 /// Parameters of NCE.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -59,6 +72,11 @@ pub struct Config {
     /// Whether a packet also counts as lost if no new one could be sent and one duplicate ACK less
     /// has come, or if twice the RTT has passed.
     pub fallback: bool,
+    /// Where RTTs are taken from.
+    pub rtt: RttSource,
+    /// Verdicts of a given accuracy instead of NCE's own about the queue: what is known of the
+    /// segment, turned round with this probability. Null for its own.
+    pub verdict_flip: Option<f64>,
 }
 
 impl Default for Config {
@@ -71,6 +89,8 @@ impl Default for Config {
             buffer_bytes: None,
             exit: Exit::Keep,
             fallback: true,
+            rtt: RttSource::Advancing,
+            verdict_flip: None,
         }
     }
 }
@@ -101,6 +121,7 @@ pub struct Nce {
     segment: Bytes,
     /// The queueing delay above which there is congestion, for `oracle`.
     limit: Duration,
+    flip: Flip,
     rtt: RttEstimator,
     longest: Duration,
     state: State,
@@ -129,6 +150,7 @@ impl Nce {
             config: *config,
             segment: setup.segment,
             limit,
+            flip: Flip::new(config.verdict_flip)?,
             // Without the least timeout: SRTT + 4 RTTVAR is what is wanted.
             rtt: RttEstimator::new(
                 Duration::from_nanos(1),
@@ -188,7 +210,7 @@ impl Nce {
     }
 
     fn on_call(&mut self, ack: &Ack) -> Step {
-        if self.is_congested() {
+        if self.flip.congested(ack, self.is_congested()) {
             return Step {
                 retransmit: true,
                 verdict: Some(Verdict::Congestion),
@@ -215,8 +237,19 @@ impl Nce {
 }
 
 impl Policy for Nce {
+    fn needs(&self) -> Needs {
+        Needs {
+            notes: self.config.rtt == RttSource::Echo,
+            ..self.flip.needs()
+        }
+    }
+
     fn on_ack(&mut self, ack: &Ack) -> Step {
-        if let Some(rtt) = ack.rtt {
+        let sample = match self.config.rtt {
+            RttSource::Advancing => ack.rtt,
+            RttSource::Echo => ack.note.echo,
+        };
+        if let Some(rtt) = sample {
             self.rtt.update(rtt);
             self.longest = self.longest.max(rtt);
         }
@@ -278,8 +311,9 @@ impl Policy for Nce {
         }
     }
 
-    fn on_timeout(&mut self, _: Instant) {
+    fn on_timeout(&mut self, _: &Ack) -> Expiry {
         self.state = State::Open;
+        Expiry::default()
     }
 
     fn duplicate(&self) -> Box<dyn Policy> {

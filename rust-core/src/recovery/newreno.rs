@@ -1,7 +1,6 @@
 //! NewReno's judgement, and the same without cuts.
 
-use super::{Ack, Kept, Policy, Reduction, Step, Verdict};
-use crate::units::Instant;
+use super::{Ack, Expiry, Kept, Policy, Reduction, Step, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,8 +52,9 @@ impl Policy for NoCut {
         }
     }
 
-    fn on_timeout(&mut self, _: Instant) {
+    fn on_timeout(&mut self, _: &Ack) -> Expiry {
         self.kept = None;
+        Expiry::default()
     }
 
     fn duplicate(&self) -> Box<dyn Policy> {

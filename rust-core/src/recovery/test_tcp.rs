@@ -2,7 +2,7 @@
 //! does without SACK (one hole is filled per round trip, duplicate ACKs let new segments go), and a
 //! receiver that acknowledges each segment at once.
 
-use super::{Ack, Phase, Policy, Reduction, Verdict};
+use super::{Ack, Note, Phase, Policy, Reduction, Verdict};
 use crate::units::{Bytes, Duration, Instant};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -24,6 +24,10 @@ pub(super) fn duplicate(number: u32) -> Ack {
         phase: Phase::Open,
         rtt: None,
         timer: Duration::from_secs(1),
+        timeout: Duration::from_secs(1),
+        note: Note::default(),
+        truth: None,
+        draw: 0.5,
     }
 }
 
@@ -103,7 +107,7 @@ impl Tcp {
             may_retransmit: self.una >= self.recover,
             phase: self.phase,
             rtt: None,
-            timer: Duration::from_secs(1),
+            ..duplicate(duplicates)
         }
     }
 

@@ -5,9 +5,9 @@
 //! The RTT is the smallest sample of the last round trip, as Linux has it, since a single delayed ACK
 //! must not pass for a queue.
 
-use super::{Ack, Phase, Policy, Reduction, Setup, Step, Verdict};
+use super::{Ack, Expiry, Phase, Policy, Reduction, Setup, Step, Verdict};
 use crate::cc::range::check;
-use crate::units::{Bytes, Duration, Instant};
+use crate::units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -111,10 +111,11 @@ impl Policy for Veno {
         step
     }
 
-    fn on_timeout(&mut self, _: Instant) {
+    fn on_timeout(&mut self, _: &Ack) -> Expiry {
         if self.config.reset_on_timeout {
             (self.base, self.round, self.current) = (None, None, None);
         }
+        Expiry::default()
     }
 
     fn duplicate(&self) -> Box<dyn Policy> {

@@ -200,7 +200,7 @@ fn a_timeout_ends_the_delay() {
     for _ in 0..3 {
         t.next();
     }
-    t.policy.on_timeout(t.now);
+    t.policy.on_timeout(&duplicate(0));
     let step = t.policy.on_ack(&Ack {
         duplicates: 4,
         ..duplicate(4)

@@ -1,4 +1,4 @@
-use super::super::test_tcp::{SEGMENT, Tcp};
+use super::super::test_tcp::{SEGMENT, Tcp, duplicate};
 use super::super::{Ack, Phase, Policy, Reduction};
 use super::*;
 use crate::units::{Bytes, Duration, Instant};
@@ -99,10 +99,11 @@ proptest! {
                     phase,
                     rtt: (kind % 2 == 0).then(|| Duration::from_millis(ms)),
                     timer: Duration::from_millis(ms),
+                    ..duplicate(duplicates)
                 };
                 let step = match kind {
                     7 => {
-                        policy.on_timeout(now);
+                        policy.on_timeout(&ack);
                         phase = Phase::Loss;
                         continue;
                     }
