@@ -26,6 +26,11 @@ impl Sequence {
         self.largest = self.largest.max(at);
         at
     }
+
+    /// The sequence number of a position.
+    pub const fn number(&self, position: u64) -> u32 {
+        self.zero.wrapping_add(position as u32)
+    }
 }
 
 #[cfg(test)]
@@ -44,6 +49,7 @@ mod tests {
         for _ in 0..100 {
             at += 1 << 30;
             assert_eq!(s.position((at as u32).wrapping_add(u32::MAX - 99)), at);
+            assert_eq!(s.position(s.number(at)), at);
         }
     }
 }
