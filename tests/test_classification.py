@@ -57,8 +57,9 @@ def test_without_random_loss_newreno_is_always_right(runner, tmp_path):
     summary = run(runner, tmp_path / "out", "--recovery=newreno")
     found = summary["classification"]
     assert found["congestion"]["exact"] > 10
-    assert found["congestion"]["exact"] + found["congestion"]["missed"] == (
-        found["congestion"]["total"]
+    assert (
+        found["congestion"]["exact"] + found["congestion"]["missed"]
+        == (found["congestion"]["total"])
     )
     assert found["random"] == {"total": 0, "exact": 0, "missed": 0, "accuracy": None}
     assert found["reordering"]["total"] == 0

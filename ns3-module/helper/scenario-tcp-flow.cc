@@ -42,6 +42,8 @@ constexpr uint16_t FIRST_PORT = 1024;
 constexpr char STANDARD[] = "standard";
 /// Timeouts in a row after which a sender gives up; never, in practice.
 constexpr uint32_t DATA_RETRIES = 1'000'000;
+/// Duplicate ACKs at which a segment is suspected to be missing (RFC 5681, section 3.2).
+constexpr uint32_t DUPLICATES = 3;
 /// Longer than any run: three years.
 const Time NO_PERSIST_TIMEOUT = Seconds(1e8);
 
@@ -387,10 +389,10 @@ ScenarioTcpFlow::OnVerdict(SequenceNumber32 sequence, const std::string& verdict
     {
         return;
     }
-    m_impl->meter->on_verdict(NowNs(), sequence.GetValue(), verdict);
+    const uint32_t duplicates = m_impl->meter->on_verdict(NowNs(), sequence.GetValue(), verdict);
     if (m_environment.run.trace)
     {
-        Event("verdict", 1, verdict);
+        Event("verdict", duplicates, verdict);
     }
 }
 
@@ -494,6 +496,10 @@ ScenarioTcpFlow::OnAck(Ptr<const Packet> /* packet */,
             {
                 Event("cut", static_cast<double>(m_windowCuts), "");
             }
+        }
+        if (m_environment.run.trace && m_impl->meter->duplicates() == DUPLICATES)
+        {
+            Event("suspect", static_cast<double>(m_impl->meter->outstanding()), "");
         }
     }
 }

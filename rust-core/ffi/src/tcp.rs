@@ -181,8 +181,13 @@ pub(crate) mod bridge {
         /// A transmission is lost, in a queue or to an error model.
         fn on_lost(self: &mut Meter, transmission: u64, in_queue: bool);
         /// The sender has judged the segment that begins with this number: `congestion`,
-        /// `random-loss` or `reordering`. What it sends again for that has left.
-        fn on_verdict(self: &mut Meter, now_ns: u64, seq: u32, verdict: &str);
+        /// `random-loss` or `reordering`. What it sends again for that has left. Returns how many
+        /// duplicate ACKs had come for that.
+        fn on_verdict(self: &mut Meter, now_ns: u64, seq: u32, verdict: &str) -> u32;
+        /// Duplicate ACKs so far for the first missing byte.
+        fn duplicates(self: &Meter) -> u32;
+        /// Segments that are outstanding.
+        fn outstanding(self: &Meter) -> u64;
         /// What has become by now of the segment that begins with this number, in the same words;
         /// empty if that is not known.
         fn truth(self: &Meter, seq: u32) -> &'static str;
@@ -437,15 +442,27 @@ impl Meter {
         self.0.on_lost(transmission, in_queue);
     }
 
-    fn on_verdict(&mut self, now_ns: u64, seq: u32, verdict: &str) {
+    fn duplicates(&self) -> u32 {
+        self.0.duplicates()
+    }
+
+    fn outstanding(&self) -> u64 {
+        self.0.outstanding() as u64
+    }
+
+    fn on_verdict(&mut self, now_ns: u64, seq: u32, verdict: &str) -> u32 {
         let known = [
             recovery::Verdict::Congestion,
             recovery::Verdict::RandomLoss,
             recovery::Verdict::Reordering,
         ];
-        if let Some(v) = known.into_iter().find(|v| v.as_str() == verdict) {
-            self.0.on_verdict(Instant::from_nanos(now_ns), seq, v);
-        }
+        known
+            .into_iter()
+            .find(|v| v.as_str() == verdict)
+            .map_or(0, |v| {
+                self.0.on_verdict(Instant::from_nanos(now_ns), seq, v);
+                self.0.duplicates_for(v)
+            })
     }
 
     fn truth(&self, seq: u32) -> &'static str {

@@ -109,6 +109,9 @@ pub struct Meter {
     /// How the sender judged what began this recovery.
     episode: Option<Verdict>,
     cut: Option<Cut>,
+    /// Duplicate ACKs since the last one for something new, and before that.
+    duplicates: u32,
+    duplicates_before: u32,
 }
 
 impl Meter {
@@ -142,6 +145,8 @@ impl Meter {
             has_resent: false,
             episode: None,
             cut: None,
+            duplicates: 0,
+            duplicates_before: 0,
         }
     }
 
@@ -264,6 +269,11 @@ impl Meter {
             clean &= !segment.repeated;
             newest = Some(segment.sent_at);
         }
+        if una > self.una {
+            self.duplicates_before = std::mem::take(&mut self.duplicates);
+        } else if una == self.una && self.high > una {
+            self.duplicates += 1;
+        }
         self.una = self.una.max(una);
         let sample = newest.filter(|_| clean).map(|sent_at| now - sent_at);
         if let Some(rtt) = sample {
@@ -283,6 +293,27 @@ impl Meter {
         }
         self.step(state);
         cut.is_some()
+    }
+
+    /// Duplicate ACKs so far for the first missing byte.
+    pub fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+
+    /// Duplicate ACKs that had come for the segment that a verdict of now speaks of.
+    pub fn duplicates_for(&self, verdict: Verdict) -> u32 {
+        // A hole that fills does so with an ACK of something new.
+        if verdict == Verdict::Reordering && self.duplicates == 0 {
+            self.duplicates_before
+        } else {
+            self.duplicates
+        }
+    }
+
+    /// Segments that are outstanding.
+    pub fn outstanding(&self) -> usize {
+        let first = self.segments.partition_point(|s| s.end <= self.una);
+        self.segments.len() - first
     }
 
     /// Lets go of what was acknowledged some time ago.

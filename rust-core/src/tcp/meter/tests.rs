@@ -231,9 +231,16 @@ fn a_late_segment_is_told_by_the_ack_that_fills_the_hole() {
         arrive(&mut m, 10, n, u64::from(n) + 1);
     }
     assert_eq!(m.truth(1 + MSS), Some(Verdict::Reordering));
+    for n in 0..4 {
+        m.on_ack(ms(16), 1 + MSS, &open);
+        assert_eq!((m.duplicates(), m.outstanding()), (n, 5));
+    }
     arrive(&mut m, 15, 1, 2);
     m.on_ack(ms(20), 1 + 5 * MSS, &open);
     m.on_verdict(ms(20), 1 + MSS, Verdict::Reordering);
+    assert_eq!((m.duplicates(), m.outstanding()), (0, 1));
+    assert_eq!(m.duplicates_for(Verdict::Reordering), 3);
+    assert_eq!(m.duplicates_for(Verdict::RandomLoss), 0);
     let late = m.counts().tallies.reordering;
     assert_eq!((late.total, late.exact, late.missed), (1, 1, 0));
     assert_eq!(m.truth(1 + 5 * MSS), Some(Verdict::Reordering), "travels");
