@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -93,3 +94,28 @@ def test_a_lost_retransmission_repaired_by_the_timer_is_missed(runner, tmp_path)
     assert summary["flows"][0]["timeouts"] > 5
     assert random["missed"] >= summary["flows"][0]["timeouts"]
     assert random["exact"] + random["missed"] == random["total"]
+
+
+def test_nce_repairs_at_the_duplicate_ack_that_its_equations_name(runner, tmp_path):
+    runner.run(
+        "--scenario=base/topo-1",
+        "--rate=6Mbps",
+        "--rtprop=120ms",
+        "--loss=0.02",
+        "--duration=60s",
+        "--set=flows[0].transport=tcp",
+        "--set=flows[0].controller=newreno",
+        '--set=flows[0].recovery={"name":"nce","fallback":false}',
+        f"--out={tmp_path / 'out'}",
+    )
+    with (tmp_path / "out" / "events.csv").open() as lines:
+        events = [r for r in csv.DictReader(lines) if r["kind"] in ("suspect", "verdict")]
+    outstanding, repairs = None, []
+    for event in events:
+        if event["kind"] == "suspect":
+            outstanding = event["value"]
+        elif event["text"] == "random-loss":
+            repairs.append((outstanding, event["value"]))
+    assert len(repairs) > 20
+    # The n-th duplicate ACK of n outstanding: n - 3 more than the third.
+    assert [r for r in repairs if r[0] != r[1]] == []
