@@ -202,18 +202,32 @@ class Sweep:
         return [(f"{label} with the window capped at 32 packets, and not capped.", figure)]
 
 
+#: Line styles, by number; those with an odd one have open markers.
+_LINES: Final = {
+    "nce": 0,
+    "no-cut": 1,
+    "veno": 2,
+    "newreno": 3,
+    "cerl": 4,
+    "rr": 5,
+    "pr": 6,
+    "door": 7,
+    "standard": 8,
+    "newjersey": 9,
+}
+
+
 def points(part: Mapping[str, Mapping[float, Estimate]]) -> list[figures.Points]:
     """A line for each recovery. Line styles differ and every other marker is open, so that lines
     that coincide are seen.
     """
-    order = list(palette.RECOVERIES)
     return [
         figures.Points(
             name_of(name),
             palette.recovery(name),
             list(of.values()),
             list(of),
-            variant=order.index(name) if name in order else 0,
+            variant=_LINES.get(name, 0),
         )
         for name, of in part.items()
     ]
