@@ -33,7 +33,6 @@ def test_claims_are_found_by_paper_id_and_short_id():
     assert ids(select([])) == list(REGISTRY)
     assert ids(select(["copa-icn"])) == [i for i in REGISTRY if i[0] == "C"]
     assert ids(select(["ecd-icn"])) == [i for i in REGISTRY if i[0] == "E"]
-    assert ids(select(["tcp-nce"])) == [i for i in REGISTRY if i[0] == "N"]
     assert ids(select(["C5-fig9", "c2"])) == ["C2-fig6", "C5-fig9"]
     assert select(["ablations"]) == []
     assert ids(select_studies(["ablations"])) == list(STUDIES)
@@ -51,7 +50,7 @@ def test_unknown_claims_are_named_with_the_nearest():
 def test_every_claim_says_what_it_is():
     assert len({c.id for c in EVERYTHING}) == len(EVERYTHING)
     for c in EVERYTHING:
-        assert c.paper in ("copa-icn", "ecd-icn", "tcp-nce")
+        assert c.paper in ("copa-icn", "ecd-icn")
         assert c.title
         assert c.statement.endswith(".")
         assert c.expected

@@ -8,11 +8,12 @@ import json
 import pytest
 
 from ferrocc_analysis import Run, schema
-from ferrocc_analysis.claims import REGISTRY, Scale, Verdict
+from ferrocc_analysis.claims import Scale, Verdict, tcp_nce
 from ferrocc_analysis.claims.tcp_nce import common
 from ferrocc_analysis.metrics import METRICS, NotApplicable
 
 SEVEN = common.SEVEN
+REGISTRY = {claim.id: claim for claim in tcp_nce.CLAIMS}
 #: A place of each axis that quick runs have, as scenarios write it.
 NOTHING = {"total": 0, "exact": 0, "missed": 0, "accuracy": None}
 

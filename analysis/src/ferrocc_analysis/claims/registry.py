@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from ..errors import one_of
-from . import copa_icn, ecd_icn, tcp_nce
+from . import copa_icn, ecd_icn
 from .model import Claim, Study
 
-_PAPERS: Final = (copa_icn, ecd_icn, tcp_nce)
+_PAPERS: Final = (copa_icn, ecd_icn)
 #: All claims by id, paper by paper in the papers' order.
 REGISTRY: Final[dict[str, Claim]] = {c.id: c for paper in _PAPERS for c in paper.CLAIMS}
 #: What is shown without a verdict, by id.
