@@ -38,6 +38,7 @@ set(FERROCC_SOURCES
     helper/link-monitor.cc
     helper/progress-meter.cc
     helper/router-line.cc
+    helper/scenario-drops.cc
     helper/topo1-helper.cc
     model/ds-field-packet-filter.cc
     model/icn-l4-protocol.cc

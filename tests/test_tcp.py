@@ -45,7 +45,7 @@ def test_tcp_and_icn_share_a_link(mixed):
         assert 15.0 <= flow["owd_ms"]["min"] < 22.0
     for flow in (ns3, ours):
         assert flow["marks"] is None
-        assert flow["unnecessary_window_cuts"] is None
+        assert flow["unnecessary_window_cuts"] <= flow["window_cuts"]
         assert flow["retransmissions"] == flow["losses"]
     assert icn["marks"] == 0
     # The same IP packets: 20 B of IP, 20 B of TCP, 1318 B.

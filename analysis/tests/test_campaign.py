@@ -207,6 +207,25 @@ def test_packets_of_a_workload_are_those_of_its_ndcs():
     assert cost.packets(CONFIG | {"workload": None}) == cost.packets(CONFIG)
 
 
+def test_windows_and_losses_bound_what_tcp_sends():
+    def config(count=1, recovery="newreno", loss=0.0, cap=None):
+        flow = {"transport": "tcp", "start": "0 s", "recovery": {"name": recovery}}
+        return {
+            "duration": "10 s",
+            "tcp": {"mss": "512 B", "max_window": cap},
+            "topology": {"rtprop": "100 ms", "bottleneck": {"rate": "6 Mbps", "loss": loss}},
+            "flows": [flow] * count,
+        }
+
+    full = 10 * 6e6 / (8 * 554)
+    assert cost.packets(config()) == pytest.approx(full)
+    assert cost.packets(config(cap=32)) == pytest.approx(10 * 320)
+    assert cost.packets(config(9, cap=32)) == pytest.approx(full)
+    assert cost.packets(config(loss=0.015)) == pytest.approx(10 * 100)
+    assert cost.packets(config(loss=0.015, recovery="nce")) == pytest.approx(10 * 0.5 / 0.0015)
+    assert cost.packets(config(loss=0.015, recovery="standard")) == pytest.approx(full)
+
+
 def test_a_line_of_routers_is_slower_until_something_was_learned(tmp_path):
     model = CostModel.load(tmp_path / "costs.json")
     cells = [

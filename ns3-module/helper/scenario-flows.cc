@@ -4,6 +4,7 @@
 
 #include "ferrocc-ffi/src/scenario.rs.h"
 #include "ferrocc-ffi/src/trace.rs.h"
+#include "scenario-drops.h"
 #include "scenario-streams.h"
 #include "scenario-tcp-flow.h"
 #include "scenario-warmup.h"
@@ -66,6 +67,11 @@ ScenarioFlows::ScenarioFlows(const ferrocc::scenario::Cell& cell,
         {
             m_flows.push_back(
                 std::make_unique<ScenarioTcpFlow>(m_environment, flow, m_specs->tcp, index, start));
+            if (!m_drops)
+            {
+                m_drops =
+                    std::make_unique<ScenarioDrops>(MakeCallback(&ScenarioFlows::OnLoss, this));
+            }
             continue;
         }
         m_flows.push_back(
@@ -85,6 +91,12 @@ ScenarioFlows::NotifyMove(uint32_t receiver)
             m_flows[i]->NotifyMove();
         }
     }
+}
+
+void
+ScenarioFlows::OnLoss(uint32_t flow, uint64_t number, bool inQueue)
+{
+    m_flows[flow]->NotifyLoss(number, inQueue);
 }
 
 void

@@ -22,6 +22,8 @@ struct Cell;
 namespace ns3
 {
 
+class ScenarioDrops;
+
 /**
  * @ingroup ferrocc
  *
@@ -67,6 +69,9 @@ class ScenarioFlows
   private:
     struct Specs; //!< What the transfers do.
 
+    /// A transmission is lost. @param flow Whose it is. @param number Its number. @param inQueue
+    /// Whether a queue dropped it; else an error model took it.
+    void OnLoss(uint32_t flow, uint64_t number, bool inQueue);
     /// A transfer has started or ended.
     void OnChange();
     /// Sees to it that the delivered bytes are told when the output wants to know them.
@@ -77,6 +82,7 @@ class ScenarioFlows
     std::unique_ptr<Specs> m_specs;                         //!< What the transfers do.
     ScenarioFlow::Environment m_environment;                //!< What they share.
     std::vector<std::unique_ptr<ScenarioTransfer>> m_flows; //!< The transfers.
+    std::unique_ptr<ScenarioDrops> m_drops;                 //!< Losses, if flows want to know them.
     std::vector<uint64_t> m_delivered;                      //!< Delivered bytes by flow.
     EventId m_bin;                                          //!< The next call of OnBin.
 };

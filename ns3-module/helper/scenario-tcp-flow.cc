@@ -5,6 +5,7 @@
 #include "ferrocc-ffi/src/scenario.rs.h"
 #include "ferrocc-ffi/src/tcp.rs.h"
 #include "ferrocc-ffi/src/trace.rs.h"
+#include "scenario-drops.h"
 #include "scenario-network.h"
 #include "scenario-streams.h"
 
@@ -41,6 +42,8 @@ constexpr uint16_t FIRST_PORT = 1024;
 constexpr char STANDARD[] = "standard";
 /// Timeouts in a row after which a sender gives up; never, in practice.
 constexpr uint32_t DATA_RETRIES = 1'000'000;
+/// Duplicate ACKs at which a segment is suspected to be missing (RFC 5681, section 3.2).
+constexpr uint32_t DUPLICATES = 3;
 /// Longer than any run: three years.
 const Time NO_PERSIST_TIMEOUT = Seconds(1e8);
 
@@ -129,9 +132,11 @@ ScenarioTcpFlow::ScenarioTcpFlow(const ScenarioFlow::Environment& environment,
       m_index(index)
 {
     const auto& run = m_environment.run;
-    m_impl = std::make_unique<Impl>(
-        Impl{ferrocc::tcp::new_meter(spec.size_bytes, run.verify, (run.run << 32) + spec.id),
-             {0, 0, NONE, 0, false}});
+    m_impl = std::make_unique<Impl>(Impl{ferrocc::tcp::new_meter(spec.size_bytes,
+                                                                 run.verify,
+                                                                 (run.run << 32) + spec.id,
+                                                                 spec.recovery == STANDARD),
+                                         {0, 0, NONE, 0, false, false}});
     const uint32_t node = m_environment.network.GetReplica(m_spec.replicas[0].replica)->GetId();
     Simulator::ScheduleWithContext(node, NanoSeconds(startNs), &ScenarioTcpFlow::Start, this);
 }
@@ -378,11 +383,25 @@ ScenarioTcpFlow::OnNotConnected(Ptr<Socket> /* socket */)
 }
 
 void
-ScenarioTcpFlow::OnVerdict(SequenceNumber32 /* sequence */, const std::string& verdict)
+ScenarioTcpFlow::OnVerdict(SequenceNumber32 sequence, const std::string& verdict)
 {
-    if (m_progress == Progress::RUNNING && m_environment.run.trace)
+    if (m_progress != Progress::RUNNING)
     {
-        Event("verdict", 1, verdict);
+        return;
+    }
+    const uint32_t duplicates = m_impl->meter->on_verdict(NowNs(), sequence.GetValue(), verdict);
+    if (m_environment.run.trace)
+    {
+        Event("verdict", duplicates, verdict);
+    }
+}
+
+void
+ScenarioTcpFlow::NotifyLoss(uint64_t number, bool inQueue)
+{
+    if (m_progress == Progress::RUNNING)
+    {
+        m_impl->meter->on_lost(number, inQueue);
     }
 }
 
@@ -454,8 +473,9 @@ ScenarioTcpFlow::OnSent(Ptr<const Packet> packet,
     {
         return;
     }
-    if (m_impl->meter->on_sent(NowNs(), seq, packet->GetSize(), m_impl->sender) &&
-        m_environment.run.trace)
+    const bool isRepeated = m_impl->meter->on_sent(NowNs(), seq, packet->GetSize(), m_impl->sender);
+    packet->AddPacketTag(TransmissionTag(m_index, m_impl->meter->transmission()));
+    if (isRepeated && m_environment.run.trace)
     {
         Event("loss", 1, "");
     }
@@ -468,7 +488,19 @@ ScenarioTcpFlow::OnAck(Ptr<const Packet> /* packet */,
 {
     if (m_progress == Progress::RUNNING && (header.GetFlags() & TcpHeader::ACK))
     {
-        m_impl->meter->on_ack(NowNs(), header.GetAckNumber().GetValue(), m_impl->sender);
+        const uint32_t ack = header.GetAckNumber().GetValue();
+        if (m_impl->meter->on_ack(NowNs(), ack, m_impl->sender))
+        {
+            m_windowCuts++;
+            if (m_environment.run.trace)
+            {
+                Event("cut", static_cast<double>(m_windowCuts), "");
+            }
+        }
+        if (m_environment.run.trace && m_impl->meter->duplicates() == DUPLICATES)
+        {
+            Event("suspect", static_cast<double>(m_impl->meter->outstanding()), "");
+        }
     }
 }
 
@@ -479,9 +511,12 @@ ScenarioTcpFlow::OnArrival(Ptr<const Packet> packet,
 {
     if (m_progress == Progress::RUNNING && packet->GetSize() > 0)
     {
+        TransmissionTag tag;
+        packet->PeekPacketTag(tag);
         m_impl->meter->on_arrival(NowNs(),
                                   header.GetSequenceNumber().GetValue(),
-                                  packet->GetSize());
+                                  packet->GetSize(),
+                                  tag.number);
     }
 }
 
@@ -507,17 +542,11 @@ void
 ScenarioTcpFlow::OnState(const TcpSocketState::TcpCongState_t /* before */,
                          const TcpSocketState::TcpCongState_t now)
 {
-    const bool reduces = now == TcpSocketState::CA_RECOVERY || now == TcpSocketState::CA_LOSS ||
-                         now == TcpSocketState::CA_CWR;
     m_impl->sender.recovering = now == TcpSocketState::CA_RECOVERY || now == TcpSocketState::CA_CWR;
-    if (reduces && m_progress == Progress::RUNNING)
+    m_impl->sender.timed_out = now == TcpSocketState::CA_LOSS;
+    if (m_progress == Progress::RUNNING)
     {
-        m_impl->meter->on_window_cut();
-        m_windowCuts++;
-        if (m_environment.run.trace)
-        {
-            Event("cut", static_cast<double>(m_windowCuts), "");
-        }
+        m_impl->meter->on_phase(m_impl->sender);
     }
 }
 

@@ -58,6 +58,7 @@ class ScenarioTcpFlow : public ScenarioTransfer
                     uint64_t startNs);
     ~ScenarioTcpFlow() override;
 
+    void NotifyLoss(uint64_t number, bool inQueue) override;
     void Sample() override;
     void Finish() override;
     bool IsDone() const override;

@@ -28,6 +28,16 @@ class ScenarioTransfer
     {
     }
 
+    /**
+     * One of its transmissions, which it has numbered with a TransmissionTag, is lost.
+     *
+     * @param number The transmission's number.
+     * @param inQueue Whether a queue dropped it; else an error model took it.
+     */
+    virtual void NotifyLoss(uint64_t /* number */, bool /* inQueue */)
+    {
+    }
+
     /// Writes a row, if it goes on.
     virtual void Sample() = 0;
 

@@ -3,6 +3,7 @@
 use crate::folder::Staging;
 use crate::{GIT, Plan};
 use ferrocc::scenario::{Cell, Error};
+use ferrocc::tcp::Counts;
 use ferrocc::trace::workload::Request;
 use ferrocc::trace::{
     AqmRow, CacheCounters, EventRow, FlowMeter, FlowNames, FlowRow, LinkCounters, QueueRow,
@@ -218,6 +219,11 @@ impl RunWriter {
         meter: &FlowMeter,
     ) {
         self.recorder.finish_flow(flow, end, step, stats, meter);
+    }
+
+    /// What a flow over TCP has beside.
+    pub fn finish_tcp(&mut self, flow: usize, counts: Counts) {
+        self.recorder.finish_tcp(flow, counts);
     }
 
     /// A link's last counters, and why packets were dropped and marked.

@@ -116,6 +116,8 @@ pub(crate) mod bridge {
         pacing_bps: u64,
         /// Whether it is in recovery or reduces after an ECN echo.
         recovering: bool,
+        /// Whether it repairs losses after its timer expired.
+        timed_out: bool,
     }
 
     extern "Rust" {
@@ -157,8 +159,9 @@ pub(crate) mod bridge {
         fn on_timeout(self: &mut Hooks, socket: &SocketState);
 
         /// Watches a transfer of `size_bytes` (zero: without an end). With `real` its content is made
-        /// from `seed`, and checked.
-        fn new_meter(size_bytes: u64, real: bool, seed: u64) -> Box<Meter>;
+        /// from `seed`, and checked. With `standard` the sender takes every loss for congestion and
+        /// tells no verdicts.
+        fn new_meter(size_bytes: u64, real: bool, seed: u64, standard: bool) -> Box<Meter>;
         /// The connection begins: the sender's first byte has this number.
         fn on_open(self: &mut Meter, first: u32);
         /// The sender sends a segment with data; true if it was sent before.
@@ -169,18 +172,34 @@ pub(crate) mod bridge {
             length: u32,
             state: &MeterState,
         ) -> bool;
-        /// The sender receives an ACK.
-        fn on_ack(self: &mut Meter, now_ns: u64, ack: u32, state: &MeterState);
-        /// A segment with data reaches the receiver.
-        fn on_arrival(self: &mut Meter, now_ns: u64, seq: u32, length: u32);
+        /// Number of the last transmission, from 1.
+        fn transmission(self: &Meter) -> u64;
+        /// The sender receives an ACK; true if it shows that the window was reduced before.
+        fn on_ack(self: &mut Meter, now_ns: u64, ack: u32, state: &MeterState) -> bool;
+        /// A segment with data reaches the receiver; `transmission` is 0 if that is not known.
+        fn on_arrival(self: &mut Meter, now_ns: u64, seq: u32, length: u32, transmission: u64);
+        /// A transmission is lost, in a queue or to an error model.
+        fn on_lost(self: &mut Meter, transmission: u64, in_queue: bool);
+        /// The sender has judged the segment that begins with this number: `congestion`,
+        /// `random-loss` or `reordering`. What it sends again for that has left. Returns how many
+        /// duplicate ACKs had come for that.
+        fn on_verdict(self: &mut Meter, now_ns: u64, seq: u32, verdict: &str) -> u32;
+        /// Duplicate ACKs so far for the first missing byte.
+        fn duplicates(self: &Meter) -> u32;
+        /// Segments that are outstanding.
+        fn outstanding(self: &Meter) -> u64;
+        /// What has become by now of the segment that begins with this number, in the same words;
+        /// empty if that is not known.
+        fn truth(self: &Meter, seq: u32) -> &'static str;
         /// The application reads `length` bytes; `bytes` are these if the content is real.
         fn on_read(self: &mut Meter, length: u64, bytes: &[u8]);
         /// The content from `offset` on, at most `length` bytes; empty if it is not real.
         fn content(self: &Meter, offset: u64, length: u32) -> &[u8];
         /// The retransmission timer expires.
         fn on_timeout(self: &mut Meter);
-        /// The window is reduced.
-        fn on_window_cut(self: &mut Meter);
+        /// The socket's congestion state has changed; the window and the threshold are those from
+        /// before.
+        fn on_phase(self: &mut Meter, state: &MeterState);
         /// What the socket says about itself now.
         fn set_state(self: &mut Meter, state: &MeterState);
         /// Bytes that the application has read.
@@ -196,6 +215,7 @@ use bridge::{
     HooksConfig, MeterState, Parameter, ParameterKind, RateReport, Row, SocketState, Verdict,
 };
 use ferrocc::cc::{Setup, registry};
+use ferrocc::recovery;
 use ferrocc::tcp;
 use ferrocc::units::{Bytes, Duration, Instant, Rate};
 use serde_json::{Map, Value};
@@ -372,8 +392,11 @@ impl Hooks {
     }
 }
 
-fn new_meter(size_bytes: u64, real: bool, seed: u64) -> Box<Meter> {
-    let meter = tcp::Meter::new((size_bytes > 0).then_some(size_bytes));
+fn new_meter(size_bytes: u64, real: bool, seed: u64, standard: bool) -> Box<Meter> {
+    let mut meter = tcp::Meter::new((size_bytes > 0).then_some(size_bytes));
+    if standard {
+        meter = meter.with_standard_sender();
+    }
     Box::new(Meter(if real {
         meter.with_content(seed)
     } else {
@@ -388,6 +411,7 @@ fn state(s: &MeterState) -> tcp::MeterState {
         ssthresh: (s.ssthresh_bytes != NONE).then(|| Bytes::new(s.ssthresh_bytes.into())),
         pacing: (s.pacing_bps > 0).then(|| Rate::from_bps(s.pacing_bps)),
         recovering: s.recovering,
+        timed_out: s.timed_out,
     }
 }
 
@@ -401,12 +425,48 @@ impl Meter {
             .on_sent(Instant::from_nanos(now_ns), seq, length, &state(s))
     }
 
-    fn on_ack(&mut self, now_ns: u64, ack: u32, s: &MeterState) {
-        self.0.on_ack(Instant::from_nanos(now_ns), ack, &state(s));
+    fn transmission(&self) -> u64 {
+        self.0.transmission()
     }
 
-    fn on_arrival(&mut self, now_ns: u64, seq: u32, length: u32) {
-        self.0.on_arrival(Instant::from_nanos(now_ns), seq, length);
+    fn on_ack(&mut self, now_ns: u64, ack: u32, s: &MeterState) -> bool {
+        self.0.on_ack(Instant::from_nanos(now_ns), ack, &state(s))
+    }
+
+    fn on_arrival(&mut self, now_ns: u64, seq: u32, length: u32, transmission: u64) {
+        self.0
+            .on_arrival(Instant::from_nanos(now_ns), seq, length, transmission);
+    }
+
+    fn on_lost(&mut self, transmission: u64, in_queue: bool) {
+        self.0.on_lost(transmission, in_queue);
+    }
+
+    fn duplicates(&self) -> u32 {
+        self.0.duplicates()
+    }
+
+    fn outstanding(&self) -> u64 {
+        self.0.outstanding() as u64
+    }
+
+    fn on_verdict(&mut self, now_ns: u64, seq: u32, verdict: &str) -> u32 {
+        let known = [
+            recovery::Verdict::Congestion,
+            recovery::Verdict::RandomLoss,
+            recovery::Verdict::Reordering,
+        ];
+        known
+            .into_iter()
+            .find(|v| v.as_str() == verdict)
+            .map_or(0, |v| {
+                self.0.on_verdict(Instant::from_nanos(now_ns), seq, v);
+                self.0.duplicates_for(v)
+            })
+    }
+
+    fn truth(&self, seq: u32) -> &'static str {
+        self.0.truth(seq).map_or("", recovery::Verdict::as_str)
     }
 
     fn on_read(&mut self, length: u64, bytes: &[u8]) {
@@ -421,8 +481,8 @@ impl Meter {
         self.0.on_timeout();
     }
 
-    fn on_window_cut(&mut self) {
-        self.0.on_window_cut();
+    fn on_phase(&mut self, s: &MeterState) {
+        self.0.on_phase(&state(s));
     }
 
     fn set_state(&mut self, s: &MeterState) {

@@ -364,6 +364,7 @@ impl RunWriter {
         let (step, stats) = (meter.0.snapshot(), meter.0.stats());
         self.0
             .finish_flow(flow as usize, at(end_ns), &step, stats, meter.0.flow());
+        self.0.finish_tcp(flow as usize, meter.0.counts());
     }
 
     #[expect(clippy::ptr_arg, reason = "C++ passes a rust::Vec")]

@@ -1,14 +1,16 @@
 //! What a run reports of a TCP transfer, from the segments that its two ends send and receive.
 
 use super::Sequence;
+use super::truth::{Cause, Needless, Tallies, Truth};
 use crate::cc::{Phase, Snapshot};
 use crate::feedback::RttEstimator;
+use crate::recovery::Verdict;
 use crate::trace::FlowMeter;
 use crate::transport::{Content, Stats, Step};
 use crate::units::{Bytes, Instant, OneWay, Rate};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A segment that is not acknowledged yet.
+/// A segment that is not acknowledged, or has been only lately.
 #[derive(Debug, Clone, Copy)]
 struct Segment {
     /// Position of its first byte.
@@ -19,6 +21,11 @@ struct Segment {
     sent_at: Instant,
     /// Whether it was sent again.
     repeated: bool,
+    /// Number of its first transmission.
+    first: u64,
+    /// Number of the last one, and of the one before (the same if there was only one).
+    last: u64,
+    before: u64,
 }
 
 /// What the sending socket says about itself.
@@ -34,6 +41,31 @@ pub struct MeterState {
     pub pacing: Option<Rate>,
     /// Whether it repairs losses after duplicate ACKs, or reduces after an ECN echo.
     pub recovering: bool,
+    /// Whether it repairs losses after its retransmission timer expired.
+    pub timed_out: bool,
+}
+
+/// What a transfer over TCP comes to beside [`Stats`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Segments with data that were sent.
+    pub sent: u64,
+    /// Segments sent again by the sender's judgement: those that begin a recovery, and those
+    /// outside of one.
+    pub fast_retransmits: u64,
+    /// What was sent again without need.
+    pub needless: Needless,
+    /// How losses and reordering were judged.
+    pub tallies: Tallies,
+}
+
+/// A reduction of the window that has not shown yet.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    /// The window before.
+    window: Bytes,
+    /// Whether there was no drop by a queue among what was outstanding.
+    unnecessary: bool,
 }
 
 /// Watches one transfer from a sender to a receiver.
@@ -68,6 +100,18 @@ pub struct Meter {
     state: MeterState,
     stats: Stats,
     flow: FlowMeter,
+    truth: Truth,
+    /// Whether the sender takes every loss for one by congestion, without saying so.
+    standard: bool,
+    fast_retransmits: u64,
+    /// Whether a segment has been sent again in this recovery.
+    has_resent: bool,
+    /// How the sender judged what began this recovery.
+    episode: Option<Verdict>,
+    cut: Option<Cut>,
+    /// Duplicate ACKs since the last one for something new, and before that.
+    duplicates: u32,
+    duplicates_before: u32,
 }
 
 impl Meter {
@@ -95,7 +139,21 @@ impl Meter {
             state: MeterState::default(),
             stats: Stats::default(),
             flow: FlowMeter::default(),
+            truth: Truth::default(),
+            standard: false,
+            fast_retransmits: 0,
+            has_resent: false,
+            episode: None,
+            cut: None,
+            duplicates: 0,
+            duplicates_before: 0,
         }
+    }
+
+    /// The sender takes every loss for one by congestion, and tells no verdicts.
+    pub fn with_standard_sender(mut self) -> Meter {
+        self.standard = true;
+        self
     }
 
     /// The stream carries pseudo-random bytes made from `seed`, which are then checked. Only for a
@@ -126,17 +184,25 @@ impl Meter {
     }
 
     /// The sender sends `length` bytes from number `seq` on; true if it has sent any of them before.
+    /// [`Meter::transmission`] is then the number of this transmission.
     pub fn on_sent(&mut self, now: Instant, seq: u32, length: u32, state: &MeterState) -> bool {
         let start = self.sent.position(seq);
         let end = start + u64::from(length);
         let repeated = start < self.high;
+        let number = self.truth.on_sent(now, end, !repeated);
         if repeated {
             self.stats.retransmissions += 1;
             self.stats.losses += 1;
             let first = self.segments.partition_point(|s| s.end <= start);
+            if let Some(segment) = self.segments.get(first) {
+                let before = segment.last;
+                self.on_repeated(start, end, before, state);
+            }
             let again = self.segments.iter_mut().skip(first);
             for segment in again.take_while(|s| s.start < end) {
                 segment.repeated = true;
+                segment.before = segment.last;
+                segment.last = number;
             }
         }
         if end > self.high {
@@ -145,6 +211,9 @@ impl Meter {
                 end,
                 sent_at: now,
                 repeated,
+                first: number,
+                last: number,
+                before: number,
             });
             self.high = end;
         }
@@ -153,18 +222,57 @@ impl Meter {
         repeated
     }
 
-    /// The sender receives an ACK of everything before number `ack`.
-    pub fn on_ack(&mut self, now: Instant, ack: u32, state: &MeterState) {
+    /// Number of the last transmission, from 1.
+    pub fn transmission(&self) -> u64 {
+        self.stats.requests
+    }
+
+    /// What is from `start` to `end` is sent again; `before` is its transmission before.
+    fn on_repeated(&mut self, start: u64, end: u64, before: u64, state: &MeterState) {
+        let begins = state.recovering && !std::mem::replace(&mut self.has_resent, true);
+        let cause = if state.timed_out {
+            Cause::Timeout
+        } else if begins || !state.recovering {
+            self.fast_retransmits += 1;
+            Cause::Fast
+        } else {
+            Cause::Recovery
+        };
+        if !state.recovering && !state.timed_out && state.window < self.state.window {
+            // Sent again without a recovery, with a reduction that shows at once.
+            self.stats.window_cuts += 1;
+            self.stats.unnecessary_window_cuts += u64::from(self.truth.is_uncongested());
+        }
+        self.truth.on_resent(before, cause, self.has(start, end));
+        if self.standard && !state.timed_out {
+            self.truth.on_verdict(before, Verdict::Congestion);
+        } else if cause == Cause::Recovery
+            && let Some(verdict) = self.episode
+        {
+            self.truth.on_verdict(before, verdict);
+        }
+    }
+
+    /// The sender receives an ACK of everything before number `ack`. True if it shows that the
+    /// window was reduced before.
+    pub fn on_ack(&mut self, now: Instant, ack: u32, state: &MeterState) -> bool {
+        self.forget(now);
         // A FIN has a number of its own, but is no data.
         let una = self.acked.position(ack).min(self.high);
         let mut newest = None;
         let mut clean = true;
-        while let Some(segment) = self.segments.front().copied()
-            && segment.end <= una
-        {
+        let first = self.segments.partition_point(|s| s.end <= self.una);
+        for segment in self.segments.iter().skip(first) {
+            if segment.end > una {
+                break;
+            }
             clean &= !segment.repeated;
             newest = Some(segment.sent_at);
-            self.segments.pop_front();
+        }
+        if una > self.una {
+            self.duplicates_before = std::mem::take(&mut self.duplicates);
+        } else if una == self.una && self.high > una {
+            self.duplicates += 1;
         }
         self.una = self.una.max(una);
         let sample = newest.filter(|_| clean).map(|sent_at| now - sent_at);
@@ -175,14 +283,57 @@ impl Meter {
                 self.stats.srtt.record(srtt);
             }
         }
+        let cut = self.cut.take().filter(|cut| {
+            // The reduction to one segment after a timeout, the threshold's after duplicate ACKs.
+            state.window < cut.window || state.ssthresh.is_some_and(|s| s < cut.window)
+        });
+        if let Some(cut) = cut {
+            self.stats.window_cuts += 1;
+            self.stats.unnecessary_window_cuts += u64::from(cut.unnecessary);
+        }
         self.step(state);
+        cut.is_some()
     }
 
-    /// A segment of `length` bytes from number `seq` on reaches the receiver.
-    pub fn on_arrival(&mut self, now: Instant, seq: u32, length: u32) {
+    /// Duplicate ACKs so far for the first missing byte.
+    pub fn duplicates(&self) -> u32 {
+        self.duplicates
+    }
+
+    /// Duplicate ACKs that had come for the segment that a verdict of now speaks of.
+    pub fn duplicates_for(&self, verdict: Verdict) -> u32 {
+        // A hole that fills does so with an ACK of something new.
+        if verdict == Verdict::Reordering && self.duplicates == 0 {
+            self.duplicates_before
+        } else {
+            self.duplicates
+        }
+    }
+
+    /// Segments that are outstanding.
+    pub fn outstanding(&self) -> usize {
+        let first = self.segments.partition_point(|s| s.end <= self.una);
+        self.segments.len() - first
+    }
+
+    /// Lets go of what was acknowledged some time ago.
+    fn forget(&mut self, now: Instant) {
+        self.truth.on_acked(now, self.una);
+        while let Some(segment) = self.segments.front()
+            && segment.end <= self.una
+            && now > segment.sent_at + Truth::MEMORY
+        {
+            self.segments.pop_front();
+        }
+    }
+
+    /// A segment of `length` bytes from number `seq` on reaches the receiver: the transmission
+    /// `number`, 0 if that is not known.
+    pub fn on_arrival(&mut self, now: Instant, seq: u32, length: u32, number: u64) {
         let start = self.arrived.position(seq);
         let end = start + u64::from(length);
         self.stats.data += 1;
+        self.truth.on_arrival(number);
         if let Some(segment) = self.segment(start)
             && !segment.repeated
         {
@@ -197,6 +348,58 @@ impl Meter {
         }
     }
 
+    /// A transmission is lost, in a queue or to an error model.
+    pub fn on_lost(&mut self, number: u64, in_queue: bool) {
+        self.truth.on_lost(number, in_queue);
+    }
+
+    /// The sender says why the segment that begins with number `seq` was missing or late. What it
+    /// sends again for that has left.
+    pub fn on_verdict(&mut self, now: Instant, seq: u32, verdict: Verdict) {
+        let Some(segment) = self.segment(self.looked_at(seq)).copied() else {
+            return;
+        };
+        let number = if verdict == Verdict::Reordering {
+            segment.first
+        } else if self.truth.sent_at(segment.last) == Some(now) {
+            segment.before
+        } else {
+            segment.last
+        };
+        self.truth.on_verdict(number, verdict);
+        if self.state.recovering && verdict != Verdict::Reordering {
+            self.episode = Some(verdict);
+        }
+    }
+
+    /// What has become by now of the segment that begins with number `seq`, which is not
+    /// acknowledged: lost by congestion or by chance, or late (if it travels or has arrived).
+    pub fn truth(&self, seq: u32) -> Option<Verdict> {
+        let segment = self.segment(self.looked_at(seq))?;
+        self.truth.of(segment.last)
+    }
+
+    /// The position of a number of the sender.
+    fn looked_at(&self, seq: u32) -> u64 {
+        let mut sent = self.sent;
+        sent.position(seq)
+    }
+
+    /// The sender's congestion state has changed to `state`; the window and the threshold are those
+    /// from before. A reduction shows with the next ACK.
+    pub fn on_phase(&mut self, state: &MeterState) {
+        self.has_resent = false;
+        self.episode = None;
+        if state.recovering || state.timed_out {
+            self.cut = Some(Cut {
+                window: state.window.max(self.state.window),
+                unnecessary: self.truth.is_uncongested(),
+            });
+        }
+        self.state.recovering = state.recovering;
+        self.state.timed_out = state.timed_out;
+    }
+
     /// The application reads `length` bytes, which are `bytes` if the content is real.
     pub fn on_read(&mut self, length: u64, bytes: &[u8]) {
         if self.content.is_some() {
@@ -209,11 +412,6 @@ impl Meter {
     /// The retransmission timer expires.
     pub fn on_timeout(&mut self) {
         self.stats.timeouts += 1;
-    }
-
-    /// The window is reduced.
-    pub fn on_window_cut(&mut self) {
-        self.stats.window_cuts += 1;
     }
 
     /// Bytes that the application has read.
@@ -234,6 +432,16 @@ impl Meter {
     /// What was counted.
     pub fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    /// What was counted beside.
+    pub fn counts(&self) -> Counts {
+        Counts {
+            sent: self.stats.requests,
+            fast_retransmits: self.fast_retransmits,
+            needless: self.truth.needless(),
+            tallies: *self.truth.tallies(),
+        }
     }
 
     /// What was watched at each step.
@@ -288,16 +496,22 @@ impl Meter {
         self.flow.on_step(&step, &self.stats);
     }
 
-    /// The unacknowledged segment that holds `position`.
+    /// The segment that holds `position`, unless it was acknowledged some time ago.
     fn segment(&self, position: u64) -> Option<&Segment> {
         let at = self.segments.partition_point(|s| s.end <= position);
         self.segments.get(at).filter(|s| s.start <= position)
     }
 
+    /// Whether all of a range has arrived.
+    fn has(&self, start: u64, end: u64) -> bool {
+        let before = self.islands.range(..=start).next_back();
+        end <= self.next || before.is_some_and(|(_, &e)| end <= e)
+    }
+
     /// Notes that a range has arrived; false if all of it had before.
     fn insert(&mut self, start: u64, end: u64) -> bool {
+        let known = self.has(start, end);
         let before = self.islands.range(..=start).next_back();
-        let known = end <= self.next || before.is_some_and(|(_, &e)| end <= e);
         let (mut start, mut end) = (start, end);
         if let Some((&s, &e)) = before
             && e >= start
@@ -319,104 +533,4 @@ impl Meter {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::units::Duration;
-
-    const MSS: u32 = 1000;
-
-    fn ms(n: u64) -> Instant {
-        Instant::from_millis(n)
-    }
-
-    fn sent(m: &mut Meter, at: u64, segment: u32) -> bool {
-        let first = 1u32.wrapping_add(segment * MSS);
-        m.on_sent(ms(at), first, MSS, &MeterState::default())
-    }
-
-    fn ack(m: &mut Meter, at: u64, segments: u32) {
-        m.on_ack(ms(at), 1 + segments * MSS, &MeterState::default());
-    }
-
-    fn meter() -> Meter {
-        let mut m = Meter::new(Some(10 * u64::from(MSS)));
-        m.on_open(1);
-        m
-    }
-
-    #[test]
-    fn a_delayed_ack_is_timed_by_its_newest_segment() {
-        let mut m = meter();
-        sent(&mut m, 0, 0);
-        sent(&mut m, 30, 1);
-        ack(&mut m, 100, 2);
-        assert_eq!(m.stats().rtt.max(), Some(Duration::from_millis(70)));
-        assert_eq!(m.snapshot().in_order, Bytes::new(2000));
-    }
-
-    #[test]
-    fn segments_sent_twice_give_no_sample_and_count_as_losses() {
-        let mut m = meter();
-        for n in 0..4 {
-            assert!(!sent(&mut m, u64::from(n), n));
-        }
-        assert!(sent(&mut m, 50, 0));
-        ack(&mut m, 100, 4);
-        let stats = m.stats();
-        assert_eq!((stats.rtt.count(), stats.losses), (0, 1));
-        assert_eq!(stats.retransmissions, 1);
-        // What follows gives samples again.
-        sent(&mut m, 110, 4);
-        ack(&mut m, 140, 5);
-        assert_eq!(m.stats().rtt.mean(), Some(Duration::from_millis(30)));
-    }
-
-    #[test]
-    fn arrivals_give_one_way_delays_and_tell_duplicates() {
-        let mut m = meter();
-        for n in 0..5 {
-            sent(&mut m, u64::from(n), n);
-        }
-        let arrive = |m: &mut Meter, at, n: u32| m.on_arrival(ms(at), 1 + n * MSS, MSS);
-        arrive(&mut m, 20, 0);
-        arrive(&mut m, 22, 2);
-        arrive(&mut m, 24, 4);
-        arrive(&mut m, 25, 2);
-        assert_eq!(m.stats().duplicates, 1);
-        sent(&mut m, 30, 1);
-        arrive(&mut m, 50, 1);
-        arrive(&mut m, 51, 3);
-        arrive(&mut m, 52, 3);
-        arrive(&mut m, 53, 0);
-        assert_eq!((m.stats().duplicates, m.next), (3, 5000));
-        assert!(m.islands.is_empty());
-        assert_eq!(m.stats().one_way.min(), Some(Duration::from_millis(20)));
-    }
-
-    #[test]
-    fn content_is_compared_byte_by_byte() {
-        for flip in [false, true] {
-            let mut m = Meter::new(Some(3000)).with_content(7);
-            let mut at = 0;
-            for length in [1, 999, 1500, 500] {
-                let mut bytes = m.content(at, length).to_vec();
-                assert_eq!(bytes.len(), length);
-                if flip && at == 1000 {
-                    bytes[3] ^= 1;
-                }
-                m.on_read(length as u64, &bytes);
-                at += length as u64;
-            }
-            assert!(m.is_completed());
-            assert_eq!(m.is_verified(), !flip);
-        }
-    }
-
-    #[test]
-    fn a_fin_is_no_data() {
-        let mut m = meter();
-        sent(&mut m, 0, 0);
-        m.on_ack(ms(10), 1 + MSS + 1, &MeterState::default());
-        assert_eq!(m.snapshot().in_order, Bytes::new(1000));
-    }
-}
+mod tests;

@@ -7,7 +7,9 @@
 mod hooks;
 mod meter;
 mod sequence;
+mod truth;
 
 pub use hooks::{Hooks, RateReport, SocketState, Verdict, type_name};
-pub use meter::{Meter, MeterState};
+pub use meter::{Counts, Meter, MeterState};
 pub use sequence::Sequence;
+pub use truth::{Needless, Tallies, Tally};

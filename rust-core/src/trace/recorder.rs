@@ -5,15 +5,15 @@ use super::flow::FlowMeter;
 use super::queue::QueueMeter;
 use super::rows::{FlowRow, QueueRow};
 use super::summary::{
-    CacheSummary, DelaySummary, FairnessSummary, FlowSummary, JoinSummary, LinkSummary, QueueDelay,
-    QueuePackets, Summary, mbps, millis, rounded,
+    CacheSummary, Classification, DelaySummary, FairnessSummary, FlowSummary, JoinSummary,
+    LinkSummary, QueueDelay, QueuePackets, Summary, TcpSummary, mbps, millis, rounded,
 };
 use super::workload::{Request, WorkloadMeter};
 use crate::icn::RequestPlan;
 use crate::scenario::Cell;
+use crate::tcp::{Counts, Tallies};
 use crate::transport::{Stats, Step};
 use crate::units::{Bytes, Duration, Instant, Rate};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What one direction of a link has counted since the start of the run.
@@ -84,6 +84,8 @@ struct Flow {
     /// Time and delivered bytes of its last row.
     last_row: Option<(Instant, Bytes)>,
     result: Option<FlowResult>,
+    /// What it has beside over TCP.
+    tcp: Option<Counts>,
 }
 
 /// What a flow's sessions came to.
@@ -427,6 +429,13 @@ impl Recorder {
         });
     }
 
+    /// What a flow over TCP has beside.
+    pub fn finish_tcp(&mut self, flow: usize, counts: Counts) {
+        if let Some(state) = self.flows.get_mut(flow) {
+            state.tcp = Some(counts);
+        }
+    }
+
     /// What a flow's sessions came to.
     pub fn finish_names(&mut self, flow: usize, names: FlowNames) {
         if let Some(state) = self.flows.get_mut(flow) {
@@ -523,7 +532,7 @@ impl Recorder {
                     })
                     .collect(),
             },
-            classification: Value::Null,
+            classification: self.classification(),
             workload: cell.scenario.workload.as_ref().map(|given| {
                 let mut all = WorkloadMeter::default();
                 for meter in self.flows.iter().filter_map(|f| f.workload.as_deref()) {
@@ -532,6 +541,15 @@ impl Recorder {
                 all.summary(given.catalogue, given.alpha)
             }),
         })
+    }
+
+    /// Over all flows over TCP.
+    fn classification(&self) -> Option<Classification> {
+        let mut all: Option<Tallies> = None;
+        for counts in self.flows.iter().filter_map(|f| f.tcp.as_ref()) {
+            all.get_or_insert_default().add(&counts.tallies);
+        }
+        all.as_ref().map(Classification::from)
     }
 
     fn flow_summary(&self, i: usize, cell: &Cell, run_end: Instant) -> FlowSummary {
@@ -571,11 +589,19 @@ impl Recorder {
             owd_ms: result.map_or(DelaySummary::default(), |r| r.one_way),
             losses: count(|r| r.losses),
             retransmissions: count(|r| r.retransmissions),
-            unnecessary_retransmissions: count(|r| r.duplicates),
+            unnecessary_retransmissions: flow
+                .tcp
+                .map_or(count(|r| r.duplicates), |tcp| tcp.needless.all),
             timeouts: count(|r| r.timeouts),
             marks: is_icn.then(|| count(|r| r.marks)),
             window_cuts: count(|r| r.window_cuts),
-            unnecessary_window_cuts: is_icn.then(|| count(|r| r.unnecessary_window_cuts)),
+            unnecessary_window_cuts: count(|r| r.unnecessary_window_cuts),
+            tcp: flow.tcp.as_ref().map(|tcp| TcpSummary {
+                segments_sent: tcp.sent,
+                fast_retransmits: tcp.fast_retransmits,
+                unnecessary_fast_retransmits: tcp.needless.fast,
+                classification: Classification::from(&tcp.tallies),
+            }),
             verified: cell
                 .scenario
                 .verify

@@ -4,10 +4,11 @@
 //! six decimals of their unit. Where a quantity does not exist it is null: delays without samples,
 //! `end_s` and `fct_s` of a transfer that did not end, `recovery` of an `icn` flow, `verified`
 //! without `verify`, `jain` unless two or more flows were active together, `classification` without
-//! a recovery that classifies. `caches` is empty where there are none.
+//! a flow over TCP. `caches` is empty where there are none.
 
 use super::workload::{FlowWorkload, WorkloadSummary};
 use super::{Distribution, Reasons};
+use crate::tcp::{Tallies, Tally};
 use crate::units::Duration;
 use serde::Serialize;
 use serde_json::Value;
@@ -43,8 +44,8 @@ pub struct Summary {
     pub caches: Vec<CacheSummary>,
     /// How the flows shared.
     pub fairness: FairnessSummary,
-    /// How well losses were classified.
-    pub classification: Value,
+    /// How well the senders over TCP told losses and reordering apart.
+    pub classification: Option<Classification>,
     /// What the workload came to, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadSummary>,
@@ -87,7 +88,8 @@ pub struct FlowSummary {
     pub losses: u64,
     /// Units requested again.
     pub retransmissions: u64,
-    /// Units that arrived although they had arrived before.
+    /// Units that arrived although they had arrived before; over TCP, segments that were sent again
+    /// although what they repeat was not lost.
     pub unnecessary_retransmissions: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
@@ -95,8 +97,12 @@ pub struct FlowSummary {
     pub marks: Option<u64>,
     /// Reductions of the window on loss, timeout or mark.
     pub window_cuts: u64,
-    /// Reductions on losses that all turned out to be none; null over TCP.
-    pub unnecessary_window_cuts: Option<u64>,
+    /// Reductions on losses that all turned out to be none; over TCP, reductions while no queue had
+    /// dropped any of the outstanding segments.
+    pub unnecessary_window_cuts: u64,
+    /// What only a flow over TCP has.
+    #[serde(flatten)]
+    pub tcp: Option<TcpSummary>,
     /// Whether the content is what its name says.
     pub verified: Option<bool>,
     /// Why the transfer ended without being complete.
@@ -115,6 +121,68 @@ pub struct FlowSummary {
     /// What its measured requests came to, with a workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<FlowWorkload>,
+}
+
+/// What only a flow over TCP has.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct TcpSummary {
+    /// Segments with data that were sent.
+    pub segments_sent: u64,
+    /// Segments sent again by the sender's judgement: those that begin a recovery, and those outside
+    /// of one.
+    pub fast_retransmits: u64,
+    /// Of these, segments whose transmission before was not lost.
+    pub unnecessary_fast_retransmits: u64,
+    /// How well the sender told losses and reordering apart.
+    pub classification: Classification,
+}
+
+/// How well a sender tells losses and reordering apart.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Classification {
+    /// Segments that a queue dropped (ACL of the NCE paper).
+    pub congestion: Accuracy,
+    /// Segments that an error model took (ARL).
+    pub random: Accuracy,
+    /// Segments that arrived late at their first transmission (APR).
+    pub reordering: Accuracy,
+    /// The last two together, told from congestion (equation (10)).
+    pub non_congestion: Accuracy,
+}
+
+impl From<&Tallies> for Classification {
+    fn from(t: &Tallies) -> Classification {
+        Classification {
+            congestion: Accuracy::from(&t.congestion),
+            random: Accuracy::from(&t.random),
+            reordering: Accuracy::from(&t.reordering),
+            non_congestion: Accuracy::from(&t.non_congestion),
+        }
+    }
+}
+
+/// How many events of a kind were judged rightly.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Accuracy {
+    /// All events.
+    pub total: u64,
+    /// Those judged as what they were.
+    pub exact: u64,
+    /// Those that were not judged.
+    pub missed: u64,
+    /// exact / total; null without any.
+    pub accuracy: Option<f64>,
+}
+
+impl From<&Tally> for Accuracy {
+    fn from(t: &Tally) -> Accuracy {
+        Accuracy {
+            total: t.total,
+            exact: t.exact,
+            missed: t.missed,
+            accuracy: (t.total > 0).then(|| rounded(t.exact as f64 / t.total as f64)),
+        }
+    }
 }
 
 /// The distribution of a delay, milliseconds.

@@ -22,16 +22,23 @@ DEFAULT_PACKETS_PER_S: Final = 50_000.0
 #: The same through a line of routers with queue management, measured with ecd-icn/fig9 on such a
 #: core.
 LINE_PACKETS_PER_S: Final = 25_000.0
+#: The same of segments over ns-3's TCP, measured on three hops, and over the six of the NCE paper.
+TCP_PACKETS_PER_S: Final = 20_000.0
+MULTIHOP_PACKETS_PER_S: Final = 10_000.0
 #: Packets per core-second that are taken for learned; anything else in the file is damage.
 _SLOWEST: Final = 1.0
 _FASTEST: Final = 1e9
 #: Where that number is from, for people.
 DEFAULT_SOURCE: Final = (
     "at 50,000 packets per core-second, measured with copa-icn/fig6a on one x86-64 core, 25,000 "
-    "through a line of routers; nothing was learned here yet"
+    "through a line of routers, 20,000 over TCP; nothing was learned here yet"
 )
 #: What a run takes beside its packets: start of the process, writing of its files, seconds.
 START_S: Final = 0.05
+#: Bytes of headers (IPv4 and TCP) of a segment.
+_TCP_HEADER_BYTES: Final = 40
+#: Recoveries that do not cut the window for random losses, mostly.
+_KEEP_THEIR_WINDOW: Final = ("cerl", "nce", "no-cut", "newjersey", "door", "rr")
 #: Bytes that a link adds to an IP packet.
 _LINK_HEADER_BYTES: Final = 2
 #: Bottleneck rate where a configuration has none that can be read, bit/s.
@@ -98,8 +105,8 @@ class CostModel:
     def cost_s(self, cell: Cell) -> float:
         """Core-seconds that the run will take."""
         rate = self.packets_per_s(cell.scenario)
-        if not self.learned and _get(cell.config, "topology", "kind") == "line":
-            rate = LINE_PACKETS_PER_S
+        if not self.learned:
+            rate = _unlearned(cell.config)
         return START_S + packets(cell.config) / rate
 
     def total_s(self, cells: Iterable[Cell]) -> float:
@@ -116,6 +123,19 @@ class CostModel:
         return f"at {rate:,.0f} packets per core-second, learned from the runs made here"
 
 
+def _unlearned(config: dict[str, Any]) -> float:
+    """Packets per core-second of a run of which nothing is known but its configuration."""
+    kind = _get(config, "topology", "kind")
+    if _is_tcp(config):
+        return MULTIHOP_PACKETS_PER_S if kind == "multihop" else TCP_PACKETS_PER_S
+    return LINE_PACKETS_PER_S if kind == "line" else DEFAULT_PACKETS_PER_S
+
+
+def _is_tcp(config: dict[str, Any]) -> bool:
+    flows = [f for f in config.get("flows") or [] if isinstance(f, dict)]
+    return bool(flows) and all(f.get("transport") == "tcp" for f in flows)
+
+
 def packets(config: dict[str, Any]) -> float:
     """DATA packets that the bottleneck carries in a run, about: the link is taken to be full from
     the first start to the end, which is the duration or earlier the end of all sized transfers.
@@ -127,6 +147,9 @@ def packets(config: dict[str, Any]) -> float:
     if not isinstance(payload, int | float) or payload <= 0:
         payload = schema.DEFAULT_PAYLOAD_BYTES
     packet = payload + schema.DATA_HEADER_BYTES + _LINK_HEADER_BYTES
+    if tcp := _is_tcp(config):
+        payload = quantities.size_bytes(_get(config, "tcp", "mss")) or payload
+        packet = payload + _TCP_HEADER_BYTES + _LINK_HEADER_BYTES
     load = config.get("workload")
     if isinstance(load, dict):
         return _workload_packets(load, len(config.get("flows") or []), payload)
@@ -137,7 +160,32 @@ def packets(config: dict[str, Any]) -> float:
     busy_s = 0.0
     for together in directions.values():
         busy_s += _busy_s(together, duration_s, rate * payload / packet)
-    return float(busy_s * rate / (8 * packet))
+    per_s = rate / (8 * packet)
+    if tcp:
+        per_s = min(per_s, sum(_tcp_packets_per_s(config, f) for f in flows))
+    return float(busy_s * per_s)
+
+
+def _tcp_packets_per_s(config: dict[str, Any], flow: dict[str, Any]) -> float:
+    """What the largest window and random losses let through of a flow over TCP.
+
+    A window W gives W / R with the round trip R. Random losses of probability p give
+    sqrt(1.5 / p) / R (Mathis et al., 1997), or where a sender does not cut for them and repairs one
+    in a round trip 1 / (p R), of which measured runs reach half.
+    """
+    rtprop_s = quantities.seconds(_get(config, "topology", "rtprop")) or 0.0
+    if rtprop_s <= 0:
+        return math.inf
+    window = math.inf
+    if cap := _get(config, "tcp", "max_window"):
+        window = float(cap)
+    loss = _get(config, "topology", "bottleneck", "loss")
+    recovery = flow.get("recovery")
+    name = recovery.get("name") if isinstance(recovery, dict) else recovery
+    if isinstance(loss, int | float) and loss > 0 and name not in (None, "standard"):
+        keeps = name in _KEEP_THEIR_WINDOW
+        window = min(window, 0.5 / loss if keeps else math.sqrt(1.5 / loss))
+    return window / rtprop_s
 
 
 def _workload_packets(load: dict[str, Any], clients: int, payload: float) -> float:

@@ -9,10 +9,11 @@ from ..errors import one_of
 from . import copa_icn, ecd_icn
 from .model import Claim, Study
 
+_PAPERS: Final = (copa_icn, ecd_icn)
 #: All claims by id, paper by paper in the papers' order.
-REGISTRY: Final[dict[str, Claim]] = {c.id: c for paper in (copa_icn, ecd_icn) for c in paper.CLAIMS}
+REGISTRY: Final[dict[str, Claim]] = {c.id: c for paper in _PAPERS for c in paper.CLAIMS}
 #: What is shown without a verdict, by id.
-STUDIES: Final[dict[str, Study]] = {s.id: s for paper in (copa_icn, ecd_icn) for s in paper.STUDIES}
+STUDIES: Final[dict[str, Study]] = {s.id: s for paper in _PAPERS for s in paper.STUDIES}
 
 #: The name that means all studies that leave a part of an algorithm out or change its setting.
 ABLATIONS: Final = "ablations"

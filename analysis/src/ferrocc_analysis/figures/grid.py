@@ -30,7 +30,7 @@ _MOST_ENTRIES = 8
 _STEPS = [1, 2, 5, 10]
 #: Widths in a legend: a letter, and what an entry takes besides its letters.
 _LETTER_IN = 0.057
-_ENTRY_IN = 0.54
+_ENTRY_IN = 0.62
 #: Letters of the footer per inch.
 _FOOTER_LETTERS = 19
 #: Bands of means may stretch a y axis to so many times the largest mean.

@@ -211,7 +211,7 @@ def _curve(ax: Axes, points: Points, index: int) -> None:
         marker=look.marker or None,
         markerfacecolor=look.color if points.variant % 2 == 0 else "white",
         markeredgewidth=0.7,
-        markevery=(index * every // 3, every),
+        markevery=(index * every // 3 % every, every),
         zorder=3 + 0.01 * index,
     )
     if any(v.known for v in points.values):

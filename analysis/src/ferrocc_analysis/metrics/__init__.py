@@ -1,6 +1,12 @@
 """Numbers of one run by which claims about it are judged; see `base` for how they are made."""
 
-from . import copa_icn, ecd_icn, ecd_marks, replicas  # noqa: F401 (they register their metrics)
+from . import (  # noqa: F401 (they register their metrics)
+    copa_icn,
+    ecd_icn,
+    ecd_marks,
+    replicas,
+    tcp_nce,
+)
 from .base import (
     METRICS,
     Metric,
