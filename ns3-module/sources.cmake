@@ -49,6 +49,7 @@ set(FERROCC_SOURCES
     model/registry-attributes.cc
     model/reordering-point-to-point-channel.cc
     model/tcp-judged-ops.cc
+    model/tcp-notes.cc
 )
 
 set(FERROCC_HEADERS
@@ -86,6 +87,7 @@ set(FERROCC_HEADERS
     model/registry-attributes.h
     model/reordering-point-to-point-channel.h
     model/tcp-judged-ops.h
+    model/tcp-notes.h
 )
 
 set(FERROCC_TESTS

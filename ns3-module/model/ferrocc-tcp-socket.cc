@@ -5,8 +5,13 @@
 #include "ferrocc-ffi/src/recovery.rs.h"
 #include "rust/cxx.h"
 #include "tcp-judged-ops.h"
+#include "tcp-notes.h"
 
 #include "ns3/abort.h"
+#include "ns3/ipv4-end-point.h"
+#include "ns3/ipv4-interface.h"
+#include "ns3/ipv6-end-point.h"
+#include "ns3/ipv6-interface.h"
 #include "ns3/node.h"
 #include "ns3/rtt-estimator.h"
 #include "ns3/simulator.h"
@@ -34,6 +39,8 @@ namespace bridge = ferrocc::recovery;
 const char* const STANDARD = "standard";
 /// Duplicate ACKs after which a segment counts as missing (RFC 5681, section 3.2).
 constexpr uint32_t DUPLICATES = 3;
+/// A retransmission timer that does not expire: longer than any run.
+const Time PARKED = Seconds(1e8);
 /// No deadline.
 constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
 
@@ -65,20 +72,55 @@ JudgementOf(const bridge::StepView& step)
     return judgement;
 }
 
+/// @param verdict The name of what has become of a segment. @return The same.
+bridge::Truth
+TruthOf(const std::string& verdict)
+{
+    if (verdict == "congestion")
+    {
+        return bridge::Truth::Congestion;
+    }
+    if (verdict == "random-loss")
+    {
+        return bridge::Truth::RandomLoss;
+    }
+    return verdict == "reordering" ? bridge::Truth::Reordering : bridge::Truth::Unknown;
+}
+
 } // namespace
+
+/// What is noted of arriving segments.
+struct FerroccTcpSocket::Receiver
+{
+    rust::Box<bridge::Notes> notes{bridge::new_notes()}; //!< What is noted.
+};
 
 /// The policy.
 struct FerroccTcpSocket::Impl
 {
-    rust::Box<bridge::Sender> sender; //!< The policy.
-    bool hasSent{false};              //!< Whether there was data.
-    bool isKept{false};               //!< Whether this recovery keeps the window.
-    uint32_t threshold{0};            //!< The threshold before it.
+    rust::Box<bridge::Sender> sender;     //!< The policy.
+    bridge::Needs needs{sender->needs()}; //!< What it needs.
+    bool hasSent{false};                  //!< Whether there was data.
+    bool isKept{false};                   //!< Whether this recovery keeps the window.
+    uint32_t threshold{0};                //!< The threshold before it.
+    uint64_t transmissions{0};            //!< How many segments have left.
+    uint64_t deadlineNs{NEVER};           //!< When the policy wants to be asked.
+    uint64_t holdNs{0};                   //!< Nothing new leaves before.
+    bridge::ReportView report{};          //!< What the ACK that is being handled bears.
 
-    /// Asks the policy. @param socket The socket's state. @return What to do.
+    /**
+     * What the policy is shown.
+     *
+     * @param socket The socket's state.
+     * @param ack The ACK number.
+     * @param duplicates Duplicate ACKs with this one; 0 if it is none.
+     * @param isJudged Whether the policy may judge now, so that the truth is looked up.
+     * @return It.
+     */
     bridge::AckView View(const FerroccTcpSocket& socket,
                          SequenceNumber32 ack,
-                         uint32_t duplicates) const
+                         uint32_t duplicates,
+                         bool isJudged) const
     {
         const auto& tcb = *socket.m_tcb;
         bridge::AckView view{};
@@ -109,6 +151,16 @@ struct FerroccTcpSocket::Impl
                             ? NEVER
                             : static_cast<uint64_t>(
                                   Simulator::GetDelayLeft(socket.m_retxEvent).GetNanoSeconds());
+        view.timeout_ns = static_cast<uint64_t>(socket.m_rto.Get().GetNanoSeconds());
+        view.report = report;
+        view.truth = bridge::Truth::Unknown;
+        if (needs.truth && isJudged)
+        {
+            view.draw = socket.m_draw->GetValue();
+            view.truth = socket.m_truth.IsNull()
+                             ? bridge::Truth::Unknown
+                             : TruthOf(socket.m_truth(socket.m_txBuffer->HeadSequence()));
+        }
         return view;
     }
 };
@@ -151,13 +203,18 @@ FerroccTcpSocket::GetInstanceTypeId() const
     return GetTypeId();
 }
 
-FerroccTcpSocket::FerroccTcpSocket() = default;
+FerroccTcpSocket::FerroccTcpSocket()
+    : m_draw(CreateObject<UniformRandomVariable>())
+{
+}
 
 FerroccTcpSocket::FerroccTcpSocket(const FerroccTcpSocket& other)
     : TcpSocketBase(other),
       m_policy(other.m_policy),
       m_parameters(other.m_parameters),
-      m_maxWindow(other.m_maxWindow)
+      m_maxWindow(other.m_maxWindow),
+      m_truth(other.m_truth),
+      m_draw(CreateObject<UniformRandomVariable>())
 {
     if (other.m_impl)
     {
@@ -175,6 +232,7 @@ void
 FerroccTcpSocket::DoDispose()
 {
     m_deadline.Cancel();
+    m_truth = TruthCallback();
     TcpSocketBase::DoDispose();
 }
 
@@ -193,6 +251,14 @@ FerroccTcpSocket::Judge()
     catch (const rust::Error& error)
     {
         NS_ABORT_MSG(error.what());
+    }
+    if (m_impl->needs.parks_timer)
+    {
+        m_minRto = PARKED;
+    }
+    if (m_impl->needs.notes)
+    {
+        TraceConnectWithoutContext("Tx", MakeCallback(&FerroccTcpSocket::OnTransmission));
     }
     m_sackEnabled = false;
     m_ops = CreateObject<TcpJudgedCongestionOps>();
@@ -230,6 +296,181 @@ FerroccTcpSocket::SetJudgement(const TcpJudgement& judgement)
 }
 
 void
+FerroccTcpSocket::CompleteFork(Ptr<Packet> p,
+                               const TcpHeader& tcpHeader,
+                               const Address& fromAddress,
+                               const Address& toAddress)
+{
+    TcpSocketBase::CompleteFork(p, tcpHeader, fromAddress, toAddress);
+    // ns-3 answers segments that it has had before DoForwardUp, so that they are seen here only.
+    if (m_endPoint)
+    {
+        m_endPoint->SetRxCallback(
+            MakeCallback(&FerroccTcpSocket::OnSegment, Ptr<FerroccTcpSocket>(this)));
+    }
+    if (m_endPoint6)
+    {
+        m_endPoint6->SetRxCallback(
+            MakeCallback(&FerroccTcpSocket::OnSegment6, Ptr<FerroccTcpSocket>(this)));
+    }
+}
+
+void
+FerroccTcpSocket::OnSegment(Ptr<Packet> packet,
+                            Ipv4Header header,
+                            uint16_t port,
+                            Ptr<Ipv4Interface> interface)
+{
+    Note(packet);
+    ForwardUp(packet, header, port, interface);
+}
+
+void
+FerroccTcpSocket::OnSegment6(Ptr<Packet> packet,
+                             Ipv6Header header,
+                             uint16_t port,
+                             Ptr<Ipv6Interface> interface)
+{
+    Note(packet);
+    ForwardUp6(packet, header, port, interface);
+}
+
+void
+FerroccTcpSocket::Note(Ptr<Packet> packet)
+{
+    TcpSegmentNoteTag tag;
+    TcpHeader header;
+    if (!packet->PeekPacketTag(tag) || packet->PeekHeader(header) == 0)
+    {
+        return;
+    }
+    const uint32_t bytes = packet->GetSize() - header.GetSerializedSize();
+    if (bytes == 0)
+    {
+        return;
+    }
+    if (!m_notes)
+    {
+        m_notes = std::make_unique<Receiver>();
+        TraceConnectWithoutContext("Tx", MakeCallback(&FerroccTcpSocket::OnTransmission));
+    }
+    bridge::ArrivalView view{};
+    view.now_ns = NowNs();
+    view.seq = header.GetSequenceNumber().GetValue();
+    view.bytes = bytes;
+    view.next = m_tcb->m_rxBuffer->NextRxSequence().GetValue();
+    view.transmission = tag.transmission;
+    view.sent_ns = tag.sentNs;
+    view.marked = false;
+    m_notes->notes->on_segment(view);
+}
+
+void
+FerroccTcpSocket::OnTransmission(Ptr<const Packet> packet,
+                                 const TcpHeader& header,
+                                 Ptr<const TcpSocketBase> socket)
+{
+    const auto self = DynamicCast<const FerroccTcpSocket>(socket);
+    if (self->m_impl && self->m_impl->needs.notes && packet->GetSize() > 0)
+    {
+        TcpSegmentNoteTag tag;
+        tag.transmission = ++self->m_impl->transmissions;
+        tag.sentNs = NowNs();
+        packet->AddPacketTag(tag);
+    }
+    if (self->m_notes && (header.GetFlags() & TcpHeader::ACK))
+    {
+        const auto report = self->m_notes->notes->report(header.GetAckNumber().GetValue());
+        TcpAckNoteTag tag;
+        tag.sentNs = report.sent_ns;
+        tag.receivedNs = report.received_ns;
+        tag.duplicate = report.duplicate;
+        tag.duplicateBytes = report.duplicate_bytes;
+        tag.repeat = report.repeat;
+        tag.isOutOfOrder = report.out_of_order;
+        tag.isMarked = report.marked;
+        packet->AddPacketTag(tag);
+    }
+}
+
+void
+FerroccTcpSocket::DoForwardUp(Ptr<Packet> packet,
+                              const Address& fromAddress,
+                              const Address& toAddress)
+{
+    TcpAckNoteTag tag;
+    if (m_impl && m_impl->needs.notes && packet->PeekPacketTag(tag))
+    {
+        auto& report = m_impl->report;
+        report.is_there = true;
+        report.sent_ns = tag.sentNs;
+        report.received_ns = tag.receivedNs;
+        report.out_of_order = tag.isOutOfOrder;
+        report.duplicate = tag.duplicate;
+        report.duplicate_bytes = tag.duplicateBytes;
+        report.marked = tag.isMarked;
+        report.repeat = tag.repeat;
+        TcpHeader header;
+        packet->PeekHeader(header);
+        if (m_impl->hasSent && header.GetAckNumber() < m_txBuffer->HeadSequence())
+        {
+            // ns-3 drops it.
+            const auto step =
+                m_impl->sender->on_stale(m_impl->View(*this, header.GetAckNumber(), 0, false));
+            if (step.is_step)
+            {
+                ApplyWindow(step);
+                Conclude(step);
+            }
+        }
+        TcpSocketBase::DoForwardUp(packet, fromAddress, toAddress);
+        if (m_impl)
+        {
+            m_impl->report.is_there = false;
+        }
+        return;
+    }
+    TcpSocketBase::DoForwardUp(packet, fromAddress, toAddress);
+}
+
+void
+FerroccTcpSocket::ApplyWindow(const ferrocc::recovery::StepView& step)
+{
+    if (step.window > 0)
+    {
+        m_tcb->m_cWnd = step.window;
+        m_tcb->m_cWndInfl = step.window;
+    }
+    if (step.threshold_bytes > 0)
+    {
+        m_tcb->m_ssThresh = step.threshold_bytes;
+    }
+    if (step.rto_ns > 0)
+    {
+        m_rto = NanoSeconds(step.rto_ns);
+    }
+    m_impl->holdNs = std::max(m_impl->holdNs, step.hold_ns);
+}
+
+void
+FerroccTcpSocket::Conclude(const ferrocc::recovery::StepView& step)
+{
+    SetDeadline(step.deadline_ns);
+    if (!step.verdict.empty())
+    {
+        m_verdictTrace(SequenceNumber32(step.verdict_on), std::string(step.verdict));
+    }
+    if (step.timeout)
+    {
+        ExpireNow();
+    }
+    else if (step.resend)
+    {
+        Resend();
+    }
+}
+
+void
 FerroccTcpSocket::ReceivedAck(Ptr<Packet> packet, const TcpHeader& tcpHeader)
 {
     const SequenceNumber32 ack = tcpHeader.GetAckNumber();
@@ -243,7 +484,7 @@ FerroccTcpSocket::ReceivedAck(Ptr<Packet> packet, const TcpHeader& tcpHeader)
     const bool isJudged = state == TcpSocketState::CA_OPEN || state == TcpSocketState::CA_DISORDER;
     const bool isDuplicate = ack == una && ack < m_tcb->m_highTxMark.Get();
     const uint32_t duplicates = isDuplicate ? m_dupAckCount + 1 : 0;
-    const auto step = m_impl->sender->on_ack(m_impl->View(*this, ack, duplicates));
+    const auto step = m_impl->sender->on_ack(m_impl->View(*this, ack, duplicates, isDuplicate));
     if (isDuplicate && isJudged)
     {
         // The base class sends again when the count reaches the threshold exactly.
@@ -259,11 +500,7 @@ FerroccTcpSocket::ReceivedAck(Ptr<Packet> packet, const TcpHeader& tcpHeader)
             m_txBuffer->ResetRenoSack();
         }
     }
-    if (step.window > 0)
-    {
-        m_tcb->m_cWnd = step.window;
-        m_tcb->m_cWndInfl = step.window;
-    }
+    ApplyWindow(step);
     if (step.retransmit)
     {
         m_impl->isKept = step.reduction == bridge::Reduction::Keep;
@@ -287,38 +524,71 @@ FerroccTcpSocket::ReceivedAck(Ptr<Packet> packet, const TcpHeader& tcpHeader)
         m_tcb->m_ssThresh = m_impl->threshold;
         m_impl->isKept = false;
     }
-    m_deadline.Cancel();
-    if (step.deadline_ns != NEVER)
+    Conclude(step);
+}
+
+void
+FerroccTcpSocket::SetDeadline(uint64_t deadlineNs)
+{
+    m_impl->deadlineNs = deadlineNs;
+    if (deadlineNs == NEVER)
     {
-        const uint64_t now = NowNs();
-        const uint64_t wait = step.deadline_ns > now ? step.deadline_ns - now : 0;
+        m_deadline.Cancel();
+        return;
+    }
+    const uint64_t now = NowNs();
+    const uint64_t wait = deadlineNs > now ? deadlineNs - now : 0;
+    // A deadline that moves on leaves the event, which then looks again.
+    if (m_deadline.IsExpired() || Simulator::GetDelayLeft(m_deadline) > NanoSeconds(wait))
+    {
+        m_deadline.Cancel();
         m_deadline = Simulator::Schedule(NanoSeconds(wait), &FerroccTcpSocket::OnDeadline, this);
     }
-    if (!step.verdict.empty())
+}
+
+void
+FerroccTcpSocket::Resend()
+{
+    if (m_txBuffer->Size() == 0 || m_txBuffer->HeadSequence() >= m_tcb->m_highTxMark.Get())
     {
-        m_verdictTrace(una, std::string(step.verdict));
+        return;
     }
+    m_txBuffer->MarkHeadAsLost();
+    SendDataPacket(m_txBuffer->HeadSequence(), m_tcb->m_segmentSize, true);
+}
+
+void
+FerroccTcpSocket::ExpireNow()
+{
+    m_retxEvent.Cancel();
+    ReTxTimeout();
 }
 
 void
 FerroccTcpSocket::OnDeadline()
 {
-    const SequenceNumber32 una = m_txBuffer->HeadSequence();
-    const auto step = m_impl->sender->on_deadline(m_impl->View(*this, una, 0));
-    const auto state = m_tcb->m_congState.Get();
-    const bool isJudged = state == TcpSocketState::CA_OPEN || state == TcpSocketState::CA_DISORDER;
-    if (!step.retransmit || !isJudged || m_txBuffer->Size() == 0)
+    if (m_impl->deadlineNs > NowNs())
     {
+        SetDeadline(m_impl->deadlineNs);
         return;
     }
-    m_impl->isKept = step.reduction == bridge::Reduction::Keep;
-    m_impl->threshold = m_tcb->m_ssThresh;
-    m_retxEvent.Cancel();
-    SetJudgement(JudgementOf(step));
-    EnterRecovery(0);
-    SetJudgement(TcpJudgement());
+    m_impl->deadlineNs = NEVER;
+    const SequenceNumber32 una = m_txBuffer->HeadSequence();
+    const auto step = m_impl->sender->on_deadline(m_impl->View(*this, una, 0, true));
+    const auto state = m_tcb->m_congState.Get();
+    const bool isJudged = state == TcpSocketState::CA_OPEN || state == TcpSocketState::CA_DISORDER;
+    ApplyWindow(step);
+    if (step.retransmit && isJudged && m_txBuffer->Size() > 0)
+    {
+        m_impl->isKept = step.reduction == bridge::Reduction::Keep;
+        m_impl->threshold = m_tcb->m_ssThresh;
+        m_retxEvent.Cancel();
+        SetJudgement(JudgementOf(step));
+        EnterRecovery(0);
+        SetJudgement(TcpJudgement());
+    }
+    Conclude(step);
     SendPendingData(m_connected);
-    m_verdictTrace(una, std::string(step.verdict));
 }
 
 uint32_t
@@ -328,7 +598,12 @@ FerroccTcpSocket::SendDataPacket(SequenceNumber32 seq, uint32_t maxSize, bool wi
     if (m_impl && size > 0)
     {
         m_impl->hasSent = true;
-        m_impl->sender->on_sent(NowNs(), seq.GetValue(), size);
+        const uint64_t deadline =
+            m_impl->sender->on_sent(NowNs(), seq.GetValue(), size, m_tcb->m_cWnd);
+        if (deadline > 0)
+        {
+            SetDeadline(deadline);
+        }
     }
     return size;
 }
@@ -336,15 +611,49 @@ FerroccTcpSocket::SendDataPacket(SequenceNumber32 seq, uint32_t maxSize, bool wi
 void
 FerroccTcpSocket::ReTxTimeout()
 {
-    if (m_impl && m_txBuffer->Size() > 0)
+    if (!m_impl || m_txBuffer->Size() == 0)
     {
-        m_deadline.Cancel();
-        m_impl->isKept = false;
-        m_impl->sender->on_timeout(NowNs());
-        m_dupAckCount = 0;
-        SetRetxThresh(DUPLICATES);
+        TcpSocketBase::ReTxTimeout();
+        return;
     }
+    SetDeadline(NEVER);
+    const uint32_t window = m_tcb->m_cWnd;
+    const uint32_t threshold = m_impl->isKept ? m_impl->threshold : m_tcb->m_ssThresh.Get();
+    const Time rto = m_rto;
+    m_impl->isKept = false;
+    m_impl->holdNs = 0;
+    const bool isKept =
+        m_impl->sender->on_timeout(m_impl->View(*this, m_txBuffer->HeadSequence(), 0, true));
+    m_dupAckCount = 0;
+    SetRetxThresh(DUPLICATES);
     TcpSocketBase::ReTxTimeout();
+    if (isKept)
+    {
+        m_tcb->m_cWnd = window;
+        m_tcb->m_cWndInfl = window;
+        m_tcb->m_ssThresh = threshold;
+        m_rto = rto;
+    }
+}
+
+void
+FerroccTcpSocket::SetTruth(TruthCallback truth)
+{
+    m_truth = truth;
+}
+
+int64_t
+FerroccTcpSocket::AssignStreams(int64_t stream)
+{
+    m_draw->SetStream(stream);
+    return 1;
+}
+
+bool
+FerroccTcpSocket::NeedsNotes()
+{
+    Judge();
+    return m_impl && m_impl->needs.notes;
 }
 
 uint32_t
@@ -360,6 +669,10 @@ FerroccTcpSocket::AvailableWindow() const
     const uint32_t window = TcpSocketBase::AvailableWindow();
     // Up to ns-3.40 NextSeg finds an empty segment when the receiver's window is used up exactly,
     // and its transmission crashes.
+    if (m_impl && m_impl->holdNs > NowNs())
+    {
+        return 0;
+    }
     if (m_impl && window > 0 &&
         m_tcb->m_highTxMark.Get() - m_txBuffer->HeadSequence() ==
             static_cast<int32_t>(m_rWnd.Get()))

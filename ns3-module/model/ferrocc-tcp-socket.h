@@ -3,7 +3,11 @@
 #ifndef FERROCC_TCP_SOCKET_H
 #define FERROCC_TCP_SOCKET_H
 
+#include "ns3/callback.h"
 #include "ns3/event-id.h"
+#include "ns3/ipv4-header.h"
+#include "ns3/ipv6-header.h"
+#include "ns3/random-variable-stream.h"
 #include "ns3/socket-factory.h"
 #include "ns3/tcp-socket-base.h"
 #include "ns3/traced-callback.h"
@@ -12,9 +16,19 @@
 #include <memory>
 #include <string>
 
+namespace ferrocc
+{
+namespace recovery
+{
+struct StepView;
+} // namespace recovery
+} // namespace ferrocc
+
 namespace ns3
 {
 
+class Ipv4Interface;
+class Ipv6Interface;
 class TcpJudgedCongestionOps;
 class TcpJudgedRecovery;
 
@@ -53,9 +67,40 @@ class FerroccTcpSocket : public TcpSocketBase
      */
     typedef void (*VerdictTracedCallback)(SequenceNumber32 sequence, const std::string& verdict);
 
+    /// Tells what has become of the segment that begins with a byte: a verdict's name, or nothing
+    /// if that is not known.
+    typedef Callback<std::string, SequenceNumber32> TruthCallback;
+
+    /**
+     * For policies whose verdicts have a given accuracy (`verdict_flip`).
+     *
+     * @param truth Tells what has become of a segment.
+     */
+    void SetTruth(TruthCallback truth);
+
+    /**
+     * Assigns a fixed stream number to the random variable.
+     *
+     * @param stream The stream number.
+     * @return How many streams were assigned.
+     */
+    int64_t AssignStreams(int64_t stream);
+
+    /**
+     * @return Whether the policy needs a receiver that is a FerroccTcpSocket, too.
+     */
+    bool NeedsNotes();
+
   protected:
     void DoDispose() override;
     Ptr<TcpSocketBase> Fork() override;
+    void CompleteFork(Ptr<Packet> p,
+                      const TcpHeader& tcpHeader,
+                      const Address& fromAddress,
+                      const Address& toAddress) override;
+    void DoForwardUp(Ptr<Packet> packet,
+                     const Address& fromAddress,
+                     const Address& toAddress) override;
     void ReceivedAck(Ptr<Packet> packet, const TcpHeader& tcpHeader) override;
     uint32_t SendDataPacket(SequenceNumber32 seq, uint32_t maxSize, bool withAck) override;
     void ReTxTimeout() override;
@@ -69,6 +114,35 @@ class FerroccTcpSocket : public TcpSocketBase
     void Judge();
     /// The policy's deadline has come.
     void OnDeadline();
+    /// A segment has come over IPv4. @param packet It. @param header Its header. @param port The
+    /// sender's port. @param interface Where it has come.
+    void OnSegment(Ptr<Packet> packet,
+                   Ipv4Header header,
+                   uint16_t port,
+                   Ptr<Ipv4Interface> interface);
+    /// A segment has come over IPv6. @param packet It. @param header Its header. @param port The
+    /// sender's port. @param interface Where it has come.
+    void OnSegment6(Ptr<Packet> packet,
+                    Ipv6Header header,
+                    uint16_t port,
+                    Ptr<Ipv6Interface> interface);
+    /// Notes what has arrived, if the sender wants that. @param packet A segment.
+    void Note(Ptr<Packet> packet);
+    /// Adds notes to what leaves. @param packet It. @param header Its header. @param socket The
+    /// socket.
+    static void OnTransmission(Ptr<const Packet> packet,
+                               const TcpHeader& header,
+                               Ptr<const TcpSocketBase> socket);
+    /// Sets the deadline. @param deadlineNs When, nanoseconds; the largest number for never.
+    void SetDeadline(uint64_t deadlineNs);
+    /// Sends the first missing segment again without a recovery.
+    void Resend();
+    /// Sets what a step says of the window. @param step What the policy says.
+    void ApplyWindow(const ferrocc::recovery::StepView& step);
+    /// Does the rest of a step once the ACK is handled. @param step What the policy says.
+    void Conclude(const ferrocc::recovery::StepView& step);
+    /// Acts as if the retransmission timer had expired.
+    void ExpireNow();
     /// Tells the congestion control and the recovery what holds from now on.
     /// @param judgement What holds.
     void SetJudgement(const struct TcpJudgement& judgement);
@@ -77,6 +151,10 @@ class FerroccTcpSocket : public TcpSocketBase
     std::string m_parameters;                //!< Its parameters, a JSON object.
     uint32_t m_maxWindow{0};                 //!< Most bytes in flight; 0 for no limit.
     std::unique_ptr<Impl> m_impl;            //!< The policy.
+    struct Receiver;                         //!< The notes, whose type is known there only.
+    std::unique_ptr<Receiver> m_notes;       //!< What this end has received, if it is noted.
+    TruthCallback m_truth;                   //!< What has become of segments.
+    Ptr<UniformRandomVariable> m_draw;       //!< For verdicts of a given accuracy.
     Ptr<TcpJudgedCongestionOps> m_ops;       //!< The congestion control with what is judged.
     Ptr<TcpJudgedRecovery> m_judgedRecovery; //!< The recovery with what is judged.
     EventId m_deadline;                      //!< When the policy wants to be asked.
