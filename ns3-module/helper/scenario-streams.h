@@ -26,6 +26,8 @@ constexpr int64_t STREAM_REPLICAS = 500'000;
 constexpr int64_t STREAM_ROUTERS = 700'000;
 /// One for each session, numbered as the controllers below and far behind them.
 constexpr int64_t STREAM_SESSIONS = 1'000'000'000'000;
+/// One for each flow's verdicts of a given accuracy.
+constexpr int64_t STREAM_VERDICTS = 2'000'000'000'000;
 /// Placement and eviction of replayed requests.
 constexpr int64_t STREAM_REPLAY = 590'000;
 /// One for each flow's choice of NDCs.

@@ -78,6 +78,22 @@ FindNs3Type(const std::string& type)
     return TypeId::LookupByName("ns3::" + type);
 }
 
+/**
+ * @param node A host.
+ * @return Its factory of ferrocc's sockets.
+ */
+Ptr<FerroccTcpSocketFactory>
+GetFactory(const Ptr<Node>& node)
+{
+    auto factory = node->GetObject<FerroccTcpSocketFactory>();
+    if (!factory)
+    {
+        factory = CreateObject<FerroccTcpSocketFactory>();
+        node->AggregateObject(factory);
+    }
+    return factory;
+}
+
 } // namespace
 
 /// The meter, whose type is known to this file only.
@@ -159,20 +175,17 @@ ScenarioTcpFlow::MakeCongestionOps() const
     return ops;
 }
 
-Ptr<TcpSocketBase>
+Ptr<FerroccTcpSocket>
 ScenarioTcpFlow::MakeSender(const Ptr<Node>& node)
 {
-    auto factory = node->GetObject<FerroccTcpSocketFactory>();
-    if (!factory)
-    {
-        factory = CreateObject<FerroccTcpSocketFactory>();
-        node->AggregateObject(factory);
-    }
+    const auto factory = GetFactory(node);
     factory->SetAttribute("Recovery", StringValue(std::string(m_spec.recovery)));
     factory->SetAttribute("RecoveryParameters", StringValue(std::string(m_spec.recovery_params)));
     factory->SetAttribute("MaxWindow", UintegerValue(m_tcp.max_window * m_tcp.mss_bytes));
     auto socket = DynamicCast<FerroccTcpSocket>(factory->CreateSocket());
     socket->TraceConnectWithoutContext("Verdict", MakeCallback(&ScenarioTcpFlow::OnVerdict, this));
+    socket->SetTruth(MakeCallback(&ScenarioTcpFlow::GetTruth, this));
+    socket->AssignStreams(STREAM_VERDICTS + m_index);
     Configure(socket);
     if (m_spec.recovery != STANDARD)
     {
@@ -183,9 +196,22 @@ ScenarioTcpFlow::MakeSender(const Ptr<Node>& node)
 }
 
 Ptr<TcpSocketBase>
-ScenarioTcpFlow::MakeListener(const Ptr<Node>& node) const
+ScenarioTcpFlow::MakeListener(const Ptr<Node>& node, bool notes) const
 {
-    auto socket = DynamicCast<TcpSocketBase>(node->GetObject<TcpL4Protocol>()->CreateSocket());
+    Ptr<TcpSocketBase> socket;
+    if (notes)
+    {
+        // It sends nothing, so that its own judgement does not matter.
+        const auto factory = GetFactory(node);
+        factory->SetAttribute("Recovery", StringValue("newreno"));
+        factory->SetAttribute("RecoveryParameters", StringValue(""));
+        factory->SetAttribute("MaxWindow", UintegerValue(0));
+        socket = DynamicCast<TcpSocketBase>(factory->CreateSocket());
+    }
+    else
+    {
+        socket = DynamicCast<TcpSocketBase>(node->GetObject<TcpL4Protocol>()->CreateSocket());
+    }
     Configure(socket);
     return socket;
 }
@@ -234,14 +260,14 @@ ScenarioTcpFlow::Start()
                                      this);
     }
     const auto& network = m_environment.network;
-    m_listener = MakeListener(network.GetReceiver(m_spec.receiver));
+    const auto sender = MakeSender(network.GetReplica(m_spec.replicas[0].replica));
+    m_sender = sender;
+    m_sender->SetCongestionControlAlgorithm(MakeCongestionOps());
+    m_listener = MakeListener(network.GetReceiver(m_spec.receiver), sender->NeedsNotes());
     m_listener->Bind(WithPort(Address()));
     m_listener->Listen();
     m_listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
                                   MakeCallback(&ScenarioTcpFlow::OnAccept, this));
-
-    m_sender = MakeSender(network.GetReplica(m_spec.replicas[0].replica));
-    m_sender->SetCongestionControlAlgorithm(MakeCongestionOps());
     m_sender->SetConnectCallback(MakeCallback(&ScenarioTcpFlow::OnConnected, this),
                                  MakeCallback(&ScenarioTcpFlow::OnNotConnected, this));
     m_sender->SetCloseCallbacks(MakeNullCallback<void, Ptr<Socket>>(),
@@ -403,6 +429,12 @@ ScenarioTcpFlow::NotifyLoss(uint64_t number, bool inQueue)
     {
         m_impl->meter->on_lost(number, inQueue);
     }
+}
+
+std::string
+ScenarioTcpFlow::GetTruth(SequenceNumber32 sequence)
+{
+    return std::string(m_impl->meter->truth(sequence.GetValue()));
 }
 
 void

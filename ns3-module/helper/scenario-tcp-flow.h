@@ -28,6 +28,7 @@ class Packet;
 class Socket;
 class TcpCongestionOps;
 class TcpHeader;
+class FerroccTcpSocket;
 class TcpSocketBase;
 
 /**
@@ -78,9 +79,9 @@ class ScenarioTcpFlow : public ScenarioTransfer
     /// It is given up now.
     void Stop();
     /// Makes the socket that sends. @param node Its node. @return The socket.
-    Ptr<TcpSocketBase> MakeSender(const Ptr<Node>& node);
+    Ptr<FerroccTcpSocket> MakeSender(const Ptr<Node>& node);
     /// Makes the socket that listens. @param node Its node. @return The socket.
-    Ptr<TcpSocketBase> MakeListener(const Ptr<Node>& node) const;
+    Ptr<TcpSocketBase> MakeListener(const Ptr<Node>& node, bool notes) const;
     /// Sets what both have. @param socket The socket.
     void Configure(const Ptr<TcpSocketBase>& socket) const;
     /// Makes the sender's congestion control. @return It.
@@ -104,6 +105,9 @@ class ScenarioTcpFlow : public ScenarioTransfer
     /// The sender has judged duplicate ACKs. @param sequence The first byte that was missing.
     /// @param verdict Why.
     void OnVerdict(SequenceNumber32 sequence, const std::string& verdict);
+    /// Tells what has become of a segment. @param sequence Its first byte. @return A verdict's
+    /// name.
+    std::string GetTruth(SequenceNumber32 sequence);
     /// The sender has room. @param socket The sender. @param available How much, bytes.
     void OnRoom(Ptr<Socket> socket, uint32_t available);
     /// The connection has broken. @param socket The sender.
