@@ -119,3 +119,45 @@ def test_nce_repairs_at_the_duplicate_ack_that_its_equations_name(runner, tmp_pa
     assert len(repairs) > 20
     # The n-th duplicate ACK of n outstanding: n - 3 more than the third.
     assert [r for r in repairs if r[0] != r[1]] == []
+
+
+def judged(summary: dict) -> tuple[int, int]:
+    """Random losses that were judged, and judged as that."""
+    found = summary["classification"]["random"]
+    return found["total"] - found["missed"], found["exact"]
+
+
+def test_verdicts_have_the_accuracy_that_is_asked_for(runner, tmp_path):
+    shares = []
+    for flip in (0, 1):
+        option = f'--set=flows[*].recovery={{"name":"cerl","verdict_flip":{flip}}}'
+        summary = run(runner, tmp_path / f"{flip}", option, "--loss=0.01", buffer="2000p")
+        total, exact = judged(summary)
+        assert total > 50
+        shares.append(exact / total)
+    assert shares == [1, 0]
+    done = runner(
+        *LINK, '--set=flows[*].recovery={"name":"nce","verdict_flip":1.5}', f"--out={tmp_path}/no"
+    )
+    assert done.returncode == 2
+    assert "verdict_flip" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "no").exists()
+
+
+def test_nce_takes_rtts_of_duplicate_acks_if_it_is_told_to(runner, tmp_path):
+    windows = []
+    for rtt in ("advancing", "echo"):
+        option = f'--set=flows[*].recovery={{"name":"nce","rtt":"{rtt}"}}'
+        summary = run(
+            runner,
+            tmp_path / rtt,
+            option,
+            "--loss=0.01",
+            "--reorder=0.02",
+            "--verify",
+            "--set=flows[0].size=1 MB",
+        )
+        assert summary["flows"][0]["verified"]
+        windows.append(summary["flows"][0]["fct_s"])
+    assert windows[0] != windows[1]
