@@ -178,7 +178,7 @@ pub struct Step {
     /// The first byte of the segment that it is about; by default the first missing one before the
     /// ACK.
     pub verdict_on: Option<u64>,
-    /// When [`Policy::on_deadline`] is due; [`Instant::MAX`] for never.
+    /// When [`super::Policy::on_deadline`] is due; [`Instant::MAX`] for never.
     pub deadline: Instant,
 }
 

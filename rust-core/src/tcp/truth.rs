@@ -104,7 +104,7 @@ pub enum Cause {
 pub struct Needless {
     /// All of them.
     pub all: u64,
-    /// Those with [`Cause::Fast`].
+    /// Those with fast retransmissions as their cause.
     pub fast: u64,
 }
 
