@@ -148,7 +148,7 @@ def test_verdicts_have_the_accuracy_that_is_asked_for(runner, tmp_path):
 def test_nce_takes_rtts_of_duplicate_acks_if_it_is_told_to(runner, tmp_path):
     windows = []
     for rtt in ("advancing", "echo"):
-        option = f'--set=flows[*].recovery={{"name":"nce","rtt":"{rtt}"}}'
+        option = f'--set=flows[*].recovery={{"name":"nce","share":0.1,"rtt":"{rtt}"}}'
         summary = run(
             runner,
             tmp_path / rtt,
