@@ -203,18 +203,16 @@ FerroccTcpSocket::GetInstanceTypeId() const
     return GetTypeId();
 }
 
-FerroccTcpSocket::FerroccTcpSocket()
-    : m_draw(CreateObject<UniformRandomVariable>())
-{
-}
+FerroccTcpSocket::FerroccTcpSocket() = default;
 
 FerroccTcpSocket::FerroccTcpSocket(const FerroccTcpSocket& other)
     : TcpSocketBase(other),
       m_policy(other.m_policy),
       m_parameters(other.m_parameters),
       m_maxWindow(other.m_maxWindow),
+      m_isNoting(other.m_isNoting),
       m_truth(other.m_truth),
-      m_draw(CreateObject<UniformRandomVariable>())
+      m_stream(other.m_stream)
 {
     if (other.m_impl)
     {
@@ -223,6 +221,7 @@ FerroccTcpSocket::FerroccTcpSocket(const FerroccTcpSocket& other)
         m_judgedRecovery = DynamicCast<TcpJudgedRecovery>(m_recoveryOps);
         m_impl = std::make_unique<Impl>(
             Impl{bridge::new_sender(m_policy, m_parameters, m_tcb->m_segmentSize)});
+        Provide();
     }
 }
 
@@ -252,20 +251,41 @@ FerroccTcpSocket::Judge()
     {
         NS_ABORT_MSG(error.what());
     }
-    if (m_impl->needs.parks_timer)
-    {
-        m_minRto = PARKED;
-    }
-    if (m_impl->needs.notes)
-    {
-        TraceConnectWithoutContext("Tx", MakeCallback(&FerroccTcpSocket::OnTransmission));
-    }
+    Provide();
     m_sackEnabled = false;
     m_ops = CreateObject<TcpJudgedCongestionOps>();
     m_ops->SetInner(m_congestionControl);
     m_congestionControl = m_ops;
     m_judgedRecovery = CreateObject<TcpJudgedRecovery>();
     m_recoveryOps = m_judgedRecovery;
+}
+
+void
+FerroccTcpSocket::Provide()
+{
+    if (m_impl->needs.parks_timer)
+    {
+        m_minRto = PARKED;
+    }
+    if (m_impl->needs.notes)
+    {
+        AddNotes();
+    }
+    if (m_impl->needs.truth)
+    {
+        m_draw = CreateObject<UniformRandomVariable>();
+        m_draw->SetStream(m_stream);
+    }
+}
+
+void
+FerroccTcpSocket::AddNotes()
+{
+    if (!m_isNoting)
+    {
+        m_isNoting = true;
+        TraceConnectWithoutContext("Tx", MakeCallback(&FerroccTcpSocket::OnTransmission));
+    }
 }
 
 int
@@ -352,7 +372,7 @@ FerroccTcpSocket::Note(Ptr<Packet> packet)
     if (!m_notes)
     {
         m_notes = std::make_unique<Receiver>();
-        TraceConnectWithoutContext("Tx", MakeCallback(&FerroccTcpSocket::OnTransmission));
+        AddNotes();
     }
     bridge::ArrivalView view{};
     view.now_ns = NowNs();
@@ -645,7 +665,11 @@ FerroccTcpSocket::SetTruth(TruthCallback truth)
 int64_t
 FerroccTcpSocket::AssignStreams(int64_t stream)
 {
-    m_draw->SetStream(stream);
+    m_stream = stream;
+    if (m_draw)
+    {
+        m_draw->SetStream(stream);
+    }
     return 1;
 }
 
@@ -666,13 +690,13 @@ FerroccTcpSocket::Window() const
 uint32_t
 FerroccTcpSocket::AvailableWindow() const
 {
-    const uint32_t window = TcpSocketBase::AvailableWindow();
-    // Up to ns-3.40 NextSeg finds an empty segment when the receiver's window is used up exactly,
-    // and its transmission crashes.
     if (m_impl && m_impl->holdNs > NowNs())
     {
         return 0;
     }
+    const uint32_t window = TcpSocketBase::AvailableWindow();
+    // Up to ns-3.40 NextSeg finds an empty segment when the receiver's window is used up exactly,
+    // and its transmission crashes.
     if (m_impl && window > 0 &&
         m_tcb->m_highTxMark.Get() - m_txBuffer->HeadSequence() ==
             static_cast<int32_t>(m_rWnd.Get()))

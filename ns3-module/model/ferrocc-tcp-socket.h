@@ -87,6 +87,8 @@ class FerroccTcpSocket : public TcpSocketBase
     int64_t AssignStreams(int64_t stream);
 
     /**
+     * Makes the policy, as Connect does, so that the congestion control must be set before.
+     *
      * @return Whether the policy needs a receiver that is a FerroccTcpSocket, too.
      */
     bool NeedsNotes();
@@ -112,6 +114,10 @@ class FerroccTcpSocket : public TcpSocketBase
 
     /// Makes the policy and has the congestion control and the recovery follow it.
     void Judge();
+    /// Provides what the policy needs.
+    void Provide();
+    /// Has notes added to what leaves, once.
+    void AddNotes();
     /// The policy's deadline has come.
     void OnDeadline();
     /// A segment has come over IPv4. @param packet It. @param header Its header. @param port The
@@ -153,8 +159,10 @@ class FerroccTcpSocket : public TcpSocketBase
     std::unique_ptr<Impl> m_impl;            //!< The policy.
     struct Receiver;                         //!< The notes, whose type is known there only.
     std::unique_ptr<Receiver> m_notes;       //!< What this end has received, if it is noted.
+    bool m_isNoting{false};                  //!< Whether notes are added to what leaves.
     TruthCallback m_truth;                   //!< What has become of segments.
-    Ptr<UniformRandomVariable> m_draw;       //!< For verdicts of a given accuracy.
+    int64_t m_stream{-1};                    //!< The stream of m_draw; -1 for any.
+    Ptr<UniformRandomVariable> m_draw;       //!< Draws, if the policy needs them.
     Ptr<TcpJudgedCongestionOps> m_ops;       //!< The congestion control with what is judged.
     Ptr<TcpJudgedRecovery> m_judgedRecovery; //!< The recovery with what is judged.
     EventId m_deadline;                      //!< When the policy wants to be asked.

@@ -21,6 +21,7 @@
 #include "ns3/string.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-l4-protocol.h"
+#include "ns3/tcp-notes.h"
 #include "ns3/tcp-recovery-ops.h"
 #include "ns3/test.h"
 #include "ns3/topo1-helper.h"
@@ -61,6 +62,8 @@ struct Path
     double ackLoss{0};          //!< The same of an ACK.
     double reorder{0};          //!< Probability that a data segment is held back.
     uint64_t bytes{256'000};    //!< What is sent.
+    const char* parameters{""}; //!< Of the policy; empty for those of ParametersOf.
+    bool isNoted{false};        //!< Whether the receiving socket has the policy, too.
 };
 
 /// One transfer over topo-1, and what its sender did.
@@ -86,7 +89,10 @@ class RecoveryRun
         const Address to = network.GetLinks().at(2).ends[1].address;
         m_target = InetSocketAddress(Ipv4Address::ConvertFrom(to), PORT);
 
-        m_listener = Plain(network.GetReceiver(0));
+        const std::string parameters =
+            path.parameters[0] == 0 ? ParametersOf(policy) : path.parameters;
+        m_listener = path.isNoted ? Judging(network.GetReceiver(0), policy, parameters)
+                                  : Plain(network.GetReceiver(0));
         m_listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
         m_listener->Listen();
         m_listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
@@ -99,16 +105,11 @@ class RecoveryRun
         }
         else
         {
-            auto factory = CreateObject<FerroccTcpSocketFactory>();
-            factory->SetAttribute("Recovery", StringValue(policy));
-            factory->SetAttribute("RecoveryParameters", StringValue(ParametersOf(policy)));
-            node->AggregateObject(factory);
-            m_sender = DynamicCast<TcpSocketBase>(
-                Socket::CreateSocket(node, FerroccTcpSocketFactory::GetTypeId()));
+            m_sender = Judging(node, policy, parameters);
             m_sender->TraceConnectWithoutContext("Verdict",
                                                  MakeCallback(&RecoveryRun::OnVerdict, this));
+            m_sender->TraceConnectWithoutContext("Rx", MakeCallback(&RecoveryRun::OnAck, this));
         }
-        Configure(m_sender);
         m_sender->SetCongestionControlAlgorithm(CreateObject<TcpNewReno>());
         m_sender->SetSendCallback(MakeCallback(&RecoveryRun::OnRoom, this));
         m_sender->TraceConnectWithoutContext("CongestionWindow",
@@ -128,6 +129,9 @@ class RecoveryRun
     std::vector<std::tuple<int64_t, uint32_t>> sent;    //!< When which segment was sent.
     std::vector<std::tuple<int64_t, uint32_t>> windows; //!< When the window became what.
     std::vector<std::string> verdicts;                  //!< The policy's verdicts.
+    uint32_t notes{0};                                  //!< ACKs with a note.
+    uint32_t duplicates{0};                             //!< Notes of a segment that came twice.
+    uint32_t overtaken{0};                              //!< Notes of segments out of order.
 
     /// @return How many segments were sent more than once.
     uint32_t CountRepeated() const
@@ -147,6 +151,26 @@ class RecoveryRun
     static Ptr<TcpSocketBase> Plain(const Ptr<Node>& node)
     {
         auto socket = DynamicCast<TcpSocketBase>(node->GetObject<TcpL4Protocol>()->CreateSocket());
+        Configure(socket);
+        return socket;
+    }
+
+    /**
+     * @param node Its node.
+     * @param policy Its policy.
+     * @param parameters Those of the policy.
+     * @return A socket that judges.
+     */
+    static Ptr<TcpSocketBase> Judging(const Ptr<Node>& node,
+                                      const std::string& policy,
+                                      const std::string& parameters)
+    {
+        auto factory = CreateObject<FerroccTcpSocketFactory>();
+        factory->SetAttribute("Recovery", StringValue(policy));
+        factory->SetAttribute("RecoveryParameters", StringValue(parameters));
+        node->AggregateObject(factory);
+        auto socket = DynamicCast<TcpSocketBase>(
+            Socket::CreateSocket(node, FerroccTcpSocketFactory::GetTypeId()));
         Configure(socket);
         return socket;
     }
@@ -236,6 +260,20 @@ class RecoveryRun
         {
             sent.emplace_back(Simulator::Now().GetNanoSeconds(),
                               header.GetSequenceNumber().GetValue());
+        }
+    }
+
+    /// @param packet The ACK, without its header.
+    void OnAck(Ptr<const Packet> packet,
+               const TcpHeader& /* header */,
+               Ptr<const TcpSocketBase> /* socket */)
+    {
+        TcpAckNoteTag note;
+        if (packet->PeekPacketTag(note))
+        {
+            notes++;
+            duplicates += note.duplicateBytes == SEGMENT;
+            overtaken += note.isOutOfOrder;
         }
     }
 
@@ -353,6 +391,42 @@ class NceTestCase : public TestCase
 /**
  * @ingroup ferrocc
  *
+ * A receiver notes what it gets twice and what comes late, also where ns-3 has dropped it by then,
+ * for a policy that asks for it.
+ */
+class NotesTestCase : public TestCase
+{
+  public:
+    NotesTestCase()
+        : TestCase("ACKs bear what the receiver has noted")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        // Any queue is congestion, so that late segments are sent again, in vain.
+        const char* const ECHO = R"({"threshold": "estimated", "share": 0, "rtt": "echo"})";
+        Path path{"1000p", 0, 0, 0.02, 1'000'000, ECHO, true};
+        const RecoveryRun run("nce", path);
+        NS_TEST_EXPECT_MSG_EQ(run.received, path.bytes, "complete");
+        NS_TEST_EXPECT_MSG_GT(run.CountRepeated(), 10, "segments are sent again");
+        NS_TEST_EXPECT_MSG_EQ(run.duplicates, run.CountRepeated(), "each arrives twice");
+        NS_TEST_EXPECT_MSG_GT(run.overtaken, 20, "segments come late");
+        // Without disorder there is nothing to note but times.
+        path.reorder = 0;
+        const RecoveryRun quiet("nce", path);
+        NS_TEST_EXPECT_MSG_GT(quiet.notes, 900, "every other segment is acknowledged");
+        NS_TEST_EXPECT_MSG_EQ(quiet.duplicates + quiet.overtaken, 0U, "in order");
+        // A policy that does not ask is told nothing.
+        path.parameters = "";
+        NS_TEST_EXPECT_MSG_EQ(RecoveryRun("nce", path).notes, 0U, "no notes");
+    }
+};
+
+/**
+ * @ingroup ferrocc
+ *
  * Applications name the factory as they name ns-3's TCP, at both ends.
  */
 class ApplicationTestCase : public TestCase
@@ -415,6 +489,7 @@ class FerroccRecoveryTestSuite : public TestSuite
         AddTestCase(new SameAsBaseTestCase, compat::QuickTest());
         AddTestCase(new CompleteRecoveryTestCase, compat::QuickTest());
         AddTestCase(new NceTestCase, compat::QuickTest());
+        AddTestCase(new NotesTestCase, compat::QuickTest());
         AddTestCase(new ApplicationTestCase, compat::QuickTest());
     }
 };

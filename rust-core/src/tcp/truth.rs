@@ -139,8 +139,10 @@ pub struct Truth {
     forgotten: u64,
     /// The latest that has arrived.
     latest: u64,
-    /// Ends of segments that queues dropped and that are not acknowledged.
-    dropped: VecDeque<u64>,
+    /// What is acknowledged.
+    una: u64,
+    /// The last end of a segment that a queue has dropped.
+    dropped: u64,
     tallies: Tallies,
     needless: Needless,
 }
@@ -192,7 +194,7 @@ impl Truth {
         let (end, verdict) = (t.end, t.verdict);
         self.tallies.count(kind, verdict);
         if in_queue {
-            self.dropped.push_back(end);
+            self.dropped = self.dropped.max(end);
         }
     }
 
@@ -233,7 +235,7 @@ impl Truth {
 
     /// Everything before `una` is acknowledged.
     pub fn on_acked(&mut self, now: Instant, una: u64) {
-        self.dropped.retain(|&end| end > una);
+        self.una = una;
         while let Some(t) = self.live.front()
             && now > t.sent_at + Truth::MEMORY
             && t.end <= una
@@ -260,7 +262,7 @@ impl Truth {
 
     /// Whether nothing that is not acknowledged was dropped by a queue.
     pub fn is_uncongested(&self) -> bool {
-        self.dropped.is_empty()
+        self.dropped <= self.una
     }
 
     /// How the events were judged so far.
